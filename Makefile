@@ -1,0 +1,39 @@
+# make train: install and run the main job on the bundled starter model.   make test: install and pass every check.
+PYTHON ?= python3
+# Installed only where no PyTorch is found; one that is there already is kept.
+TORCH ?= torch==2.13.0
+BIN := .venv/bin
+export TOKENIZERS_PARALLELISM := false
+export HF_HUB_DISABLE_TELEMETRY := 1
+
+.PHONY: train test seeds starter clean
+
+train: .venv/installed
+	$(BIN)/run_training --config configs/starter.yaml
+
+test: .venv/installed-dev
+	OMP_NUM_THREADS=1 $(BIN)/nbdev_test --path nbs --n_workers 2
+	$(BIN)/python -m pytest -q --durations=5 tests
+
+# The README's table of three seeds (about half an hour).
+seeds: .venv/installed
+	$(BIN)/compare_seeds --config configs/starter.yaml --seeds 0 1 2 --readme README.md
+
+# The bundled model again from nothing, seed 0.
+starter: .venv/installed
+	$(BIN)/make_starter --seed 0
+
+.venv/installed: setup.py settings.ini
+	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'
+	@if $(PYTHON) -c 'import torch' 2>/dev/null; then share=--system-site-packages; else share=; fi; \
+	  $(PYTHON) -m venv $$share .venv || { $(PYTHON) -m pip install --user virtualenv && $(PYTHON) -m virtualenv $$share .venv; }
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q $(TORCH)
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e .
+	@touch $@
+
+.venv/installed-dev: .venv/installed
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist *.egg-info output

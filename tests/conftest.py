@@ -1,0 +1,27 @@
+import os
+
+os.environ.setdefault('OMP_NUM_THREADS', '1')
+os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
+os.environ['HF_HUB_OFFLINE'] = '1'
+
+import pytest
+import torch
+from transformers import Qwen2Config, Qwen2ForCausalLM
+
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope='session')
+def tokenizer():
+    from adversarial_rl.policy import load_model
+    return load_model('starter')[1]
+
+
+@pytest.fixture
+def qwen(tokenizer):
+    "A Qwen2 of toy size with random weights: grouped-query attention and tied embeddings, as in Qwen2.5-Coder."
+    def make(seed=0):
+        torch.manual_seed(seed)
+        return Qwen2ForCausalLM(Qwen2Config(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
+                                            tie_word_embeddings=True, max_position_embeddings=512, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)).eval()
+    return make

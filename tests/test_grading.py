@@ -1,0 +1,197 @@
+"Sandbox and grading from outside: every outcome, no leaks, and every way the processes around a program can die."
+import os, signal, subprocess, sys, textwrap, threading, time
+from pathlib import Path
+
+import pytest
+
+from adversarial_rl.grading import KINDS, Outcome, grade, grade_many, parse_tests, run
+from adversarial_rl.sandbox import Job, Limits, Report, Sandbox, default_sandbox
+
+linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
+QUICK = Limits(wall_seconds=1, memory_mb=64, output_bytes=2000)
+TESTS = ['assert f(1) == 1', 'assert f(2) == 2']
+
+CASES = [
+    ('success', 'def f(x): return x', (True, True)),
+    ('success_output', 'def f(x):\n    print(x)\n    return x', (True, True)),
+    ('assertion_failure', 'def f(x): return 2', (False, True)),
+    ('assertion_failure', 'def f(x): return 1', (True, False)),
+    ('syntax_error', 'def f(x) return x', (False, False)),
+    ('syntax_error', 'x = "\0"', (False, False)),
+    ('syntax_error', 'x = "\ud800"', (False, False)),
+    ('indentation_error', 'def f(x):\nreturn x', (False, False)),
+    ('runtime_error', '1 / 0', (False, False)),
+    ('runtime_error', 'def f(x): return 1 / (x - 1) + 1', (False, True)),
+    ('runtime_error', 'def f(x): return f(x)', (False, False)),
+    ('runtime_error', 'raise KeyboardInterrupt', (False, False)),
+    ('runtime_error', 'import os, signal\nos.kill(os.getpid(), signal.SIGINT)', (False, False)),
+    ('runtime_error', 'def f(x): return input()', (False, False)),
+    ('runtime_error', 'def f(x): raise BaseException(x)', (False, False)),
+    ('runtime_error', 'class E(Exception):\n    def __str__(self): raise self\ndef f(x): raise E', (False, False)),
+    ('timeout', 'while True: pass', (False, False)),
+    ('timeout', 'def f(x):\n    while x > 1: pass\n    return x', (True, False)),
+    ('timeout', 'import time\ntime.sleep(60)', (False, False)),
+    ('timeout', 'def f(x):\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass', (False, False)),
+    ('memory_limit', 'x = []\ndef f(n):\n    while True: x.append(bytearray(10**7))', (False, False)),
+    ('memory_limit', 'def f(x): return "a" * 10**11', (False, False)),
+    ('output_limit', 'while True: print("spam" * 100)', (False, False)),
+    ('output_limit', 'print("x" * 5000)\ndef f(x): return x', (True, True)),
+    ('early_exit', 'import sys; sys.exit(0)', (False, False)),
+    ('early_exit', 'import os; os._exit(0)', (False, False)),
+    ('early_exit', 'import os\ndef f(x): return x if x == 1 else os._exit(0)', (True, False)),
+    ('early_exit', 'def f(x): raise SystemExit', (False, False)),
+    ('crash', 'import os; os.abort()', (False, False)),
+    ('crash', 'import os\ndef f(x): os.kill(os.getpid(), 9)', (False, False)),
+    ('infra_error', 'import os\nos.kill(os.getppid(), 9)', (False, False)),
+]
+
+@pytest.fixture(scope='module')
+def outcomes(): return grade_many([(code, TESTS) for _, code, _ in CASES], QUICK)
+
+@pytest.mark.parametrize('i', range(len(CASES)), ids=lambda i: f'{CASES[i][0]}-{i}')
+def test_outcome(outcomes, i):
+    kind, code, per_test = CASES[i]
+    o = outcomes[i]
+    assert (o.kind, o.per_test) == (kind, per_test), o
+    assert o.passed == kind.startswith('success') and o.shared_process
+    assert len(o.message) <= 500 and all(c.isprintable() or c == '\n' for c in o.message)
+    assert bool(o.message) != o.passed
+
+def test_every_kind_is_covered(): assert {kind for kind, _, _ in CASES} == set(KINDS)
+
+def test_later_tests_still_run():
+    o = grade('def f(x): return x', ['assert f(1) == 2', 'f(', 'raise SystemExit', 'assert f(1) == 1'])
+    assert (o.kind, o.per_test) == ('assertion_failure', (False, False, False, True))
+
+def test_good_job_after_bad_ones():
+    assert run('print("é", end="")').stdout == 'é'
+    assert run('import sys; sys.stdout.buffer.write(b"\\xff")').kind == 'success_output'
+
+def test_forked_and_threaded_programs():
+    assert grade('import os\nfor _ in range(3): os.fork()\ndef f(x): return x', TESTS).per_test == (True, True)
+    assert grade('import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\ndef f(x): return x', TESTS).passed
+    assert grade('import atexit, time\natexit.register(time.sleep, 60)\ndef f(x): return x', TESTS, QUICK).passed
+
+def test_large_program_and_many_tests():
+    o = grade('x = ' + repr('a' * 10**6) + '\ndef f(n): return len(x) + n', [f'assert f({n}) == {10**6 + n}' for n in range(2000)], Limits(wall_seconds=20))
+    assert o.passed and len(o.per_test) == 2000
+
+def test_parse_tests_survives_anything():
+    for text in ('assert ' * 5000, 'assert (\n' * 5000, 'assert f(' + '(' * 5000, 'assert f(' + '-' * 5000 + '1)', 'assert f(9' + '9' * 5000 + ')', '\0assert f(1)', '`' * 999):
+        assert len(parse_tests(text, 'f')) <= 8
+
+def children(pid):
+    found = []
+    for p in filter(str.isdigit, os.listdir('/proc')):
+        try: stat = Path(f'/proc/{p}/stat').read_text()
+        except OSError: continue
+        if int(stat.rpartition(')')[2].split()[1]) == pid: found.append(int(p))
+    return found
+
+def descriptors(pid): return len(os.listdir(f'/proc/{pid}/fd'))
+
+def alive(pid):
+    try: return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    except OSError: return False
+
+def gone(pids, seconds=5):
+    end = time.monotonic() + seconds
+    while any(map(alive, pids)) and time.monotonic() < end: time.sleep(0.02)
+    return not any(map(alive, pids))
+
+@linux
+def test_no_leak_after_mixed_jobs():
+    mixed = ['print(1)', '1 / 0', 'import os; os._exit(0)', 'import os; os.abort()', 'open("x", "w").write("y" * 999)',
+             'import os\nif os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        import time; time.sleep(60)',
+             'import os\nos.makedirs("a/b/c"); os.chmod("a", 0)', 'import os\nfor _ in range(1200): os.mkdir("d"); os.chdir("d")', 'print("x" * 10**5)', 'while True: pass', 'x = [0] * 10**11']
+    jobs = [Job(f'# {n}\n' + mixed[n % len(mixed)], ('assert 1',) if n % 3 else (), Limits(wall_seconds=0.2, output_bytes=2000)) for n in range(200)]
+    with Sandbox(workers=2) as s:
+        def state(): return s.pids(), sorted(map(descriptors, s.pids())), descriptors('self'), threading.active_count(), children(os.getpid())
+        before, done = state(), []
+        reports = s.map(jobs, lambda n, total: done.append(n))
+        assert [r.error for r in reports] == [''] * 200 and done == list(range(1, 201))
+        assert state() == before
+        assert [children(p) for p in s.pids()] == [[], []]
+        assert [os.listdir(f'{s.root}/{home}') for home in os.listdir(s.root)] == [[], []]
+    assert gone(before[0]) and not os.path.exists(s.root)
+
+@linux
+def test_template_killed_in_the_middle_of_a_batch():
+    with Sandbox(workers=2) as s:
+        s.pids()
+        seen = []
+        def shoot(done, total):
+            if done in (20, 60):
+                seen.append(s.pids()[0])
+                os.kill(s.pids()[0], signal.SIGKILL)
+        reports = s.map([Job(f'import time; time.sleep(0.01); print({n})') for n in range(100)], shoot)
+        assert [r.stdout for r in reports] == [f'{n}\n' for n in range(100)] and not any(r.error for r in reports)
+        assert len(seen) == 2 and set(seen).isdisjoint(s.pids())
+
+CLIENT = textwrap.dedent('''
+    import os, sys
+    from adversarial_rl.sandbox import Job, Limits, Sandbox
+    s = Sandbox(workers=2)
+    print(*s.pids(), s.root, flush=True)
+    try: s.map([Job('while True: pass', (), Limits(wall_seconds=60, cpu_seconds=60))] * 4)
+    except KeyboardInterrupt: print('interrupted', flush=True)
+''')
+
+def start_client():
+    env = dict(os.environ, PYTHONPATH=str(Path(__file__).resolve().parents[1]))
+    p = subprocess.Popen([sys.executable, '-c', CLIENT], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    *pids, root = p.stdout.readline().split()
+    pids = list(map(int, pids))
+    end = time.monotonic() + 10
+    while not all(map(children, pids)) and time.monotonic() < end: time.sleep(0.02)
+    return p, pids + [c for pid in pids for c in children(pid)], root
+
+@linux
+def test_client_killed():
+    p, pids, root = start_client()
+    assert len(pids) == 4
+    p.kill(); p.communicate()
+    assert gone(pids)
+    assert not os.path.exists(root)
+
+@linux
+def test_client_interrupted():
+    p, pids, root = start_client()
+    assert len(pids) == 4
+    start = time.monotonic()
+    os.killpg(p.pid, signal.SIGINT)
+    out, err = p.communicate(timeout=10)
+    assert (out, err, p.returncode) == ('interrupted\n', '', 0) and time.monotonic() - start < 5
+    assert gone(pids) and not os.path.exists(root)
+
+@linux
+@pytest.mark.filterwarnings('ignore:.*fork.*:DeprecationWarning')
+def test_forked_client_gets_its_own_sandbox():
+    mine = default_sandbox()
+    assert run('print(1)').stdout == '1\n'
+    pid = os.fork()
+    if pid == 0:
+        ok = run('print(2)').stdout == '2\n' and default_sandbox() is not mine
+        mine.close(); default_sandbox().close()
+        os._exit(0 if ok else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert run('print(3)').stdout == '3\n' and default_sandbox() is mine
+
+@linux
+def test_programs_see_neither_each_other_nor_the_environment(monkeypatch):
+    monkeypatch.setenv('SECRET_KEY', 'hush')
+    with Sandbox(workers=1) as s:
+        assert s.map([Job('import os; print("SECRET_KEY" in os.environ)')])[0].stdout == 'False\n'
+        a, b = s.map([Job('import builtins, math\nbuiltins.len = math.pi = 3'), Job('import math; print(len("ab"), math.pi > 3)')])
+        assert b.stdout == '2 True\n'
+
+def test_report_of_a_closed_sandbox():
+    s = Sandbox(workers=1)
+    s.close(); s.close()
+    with pytest.raises(RuntimeError, match='closed'): s.map([Job('1')])
+
+def test_infra_error_is_no_verdict():
+    from adversarial_rl.grading import to_outcome
+    o = to_outcome(Report(steps=(('ok', ''), ('ok', '')), finished=True, error='lost'), Job('', ('assert 1',)))
+    assert (o.kind, o.passed, o.per_test) == ('infra_error', False, (False,))
+    assert isinstance(o, Outcome)

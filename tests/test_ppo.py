@@ -1,0 +1,164 @@
+"The classic bugs of PPO on language models, each with a test that would catch it."
+from dataclasses import replace
+
+import pytest
+import torch
+
+from adversarial_rl.config import PPOConfig
+from adversarial_rl.policy import Policy
+from adversarial_rl.ppo import Learner, of_stage
+from adversarial_rl.rollout import Transcripts, sample
+
+PLAYERS = ['generator', 'discriminator']
+
+
+@pytest.fixture
+def policy(qwen, tokenizer):
+    policy = Policy(qwen(), tokenizer, PLAYERS, rank=4, alpha=4)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for name in PLAYERS:
+            for n, p in policy.parameters(name).items():
+                if 'lora_B' in n: p.normal_(0, .1)
+    return policy
+
+
+def ragged(policy, n=4, temperature=.7, max_new_tokens=12, seed=0):
+    "Transcripts of two stages whose openings have different lengths, so that the shorter ones were padded on the left."
+    texts = [['Return the sum of xs.', '\n### Pseudocode\n'], ['Return n.', '\n### Pseudocode\n'], ['If a is above b return a, else the square of b, or nothing at all.', '\n### Pseudocode\n']]
+    pieces = [[policy.tokenizer(t)['input_ids'] for t in row] for row in texts]
+    with policy.player('generator'):
+        t = sample(policy, pieces, n, max_new_tokens, temperature, torch.Generator().manual_seed(seed))
+    return t, torch.arange(len(pieces)).repeat_interleave(n)
+
+
+def learner(policy, **kw): return Learner(policy, 'generator', PPOConfig(**dict(dict(learning_rate=1e-2, critic_warmup=0, kl_coef=0.), **kw)))
+
+
+def gradients(policy): return torch.cat([p.grad.flatten() for p in policy.parameters('generator').values() if p.grad is not None])
+
+
+def test_sampling_and_training_agree_on_log_probabilities(policy):
+    "Left padding, cached decoding and temperature against one full right-padded forward."
+    t, _ = ragged(policy)
+    assert len({int(m.sum()) for m in t.mask}) > 2
+    with policy.player('generator'), torch.no_grad():
+        logp = policy.score('generator', t.ids, t.mask, t.action, .7)[0]
+    torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
+
+
+def test_first_ratio_is_one(policy):
+    t, group = ragged(policy)
+    metrics = learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)
+    assert abs(metrics['ratio_gap']) < 1e-4
+    assert metrics['clip_frac'] == 0
+
+
+def test_wrong_temperature_would_be_seen(policy):
+    t, _ = ragged(policy)
+    with policy.player('generator'), torch.no_grad():
+        logp = policy.score('generator', t.ids, t.mask, t.action, 1.)[0]
+    assert (logp - t.logp[t.action]).abs().max() > 1e-2
+
+
+@pytest.mark.parametrize('change', ['permute', 'pad', 'micro_batch'])
+def test_layout_of_the_batch_does_not_matter(policy, change):
+    still = dict(learning_rate=0., value_learning_rate=0.)
+    t, group = ragged(policy)
+    reward = torch.rand(len(t), generator=torch.Generator().manual_seed(3))
+    learner(policy, **still).update(t, reward, group, temperature=.7)
+    expected = gradients(policy).clone()
+    kw = {}
+    if change == 'permute':
+        order = torch.randperm(len(t), generator=torch.Generator().manual_seed(4))
+        t, reward, group = t.select(order), reward[order], group[order]
+    if change == 'pad':
+        grow = lambda x: torch.nn.functional.pad(x, (0, 9))
+        t = replace(t, **{f: grow(getattr(t, f)) for f in ('ids', 'mask', 'stage', 'action', 'logp')})
+    if change == 'micro_batch': kw = dict(micro_batch=5)
+    learner(policy, **still, **kw).update(t, reward, group, temperature=.7)
+    assert expected.abs().max() > 0
+    torch.testing.assert_close(gradients(policy), expected, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize('sign', [1, -1])
+def test_a_rewarded_token_becomes_likelier(policy, sign):
+    "A bandit: one problem, one token long; one token pays."
+    tok, pays = policy.tokenizer, policy.tokenizer('x')['input_ids'][0]
+    piece = [[tok('Return n.')['input_ids']]]
+    def chance():
+        ids = torch.tensor([piece[0][0] + [pays]])
+        action = torch.zeros_like(ids, dtype=torch.bool)
+        action[0, -1] = True
+        with policy.player('generator'), torch.no_grad(): return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
+    # Among 600 tokens a rare one is seldom drawn, so every row is given it or another at random.
+    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0.)
+    for _ in range(30):
+        with policy.player('generator'): t = sample(policy, piece, 32, 1, 1., rng)
+        last = t.mask.sum(1) - 1
+        t.ids[torch.arange(0, 32, 2), last[::2]] = pays
+        hit = t.ids[torch.arange(32), last] == pays
+        who.update(t, sign * hit.float(), torch.zeros(32, dtype=torch.long))
+    # Random weights of std 0.02 leave little room: no logit of this model can pass 0.7.
+    assert chance() > 1.3 * before if sign > 0 else chance() < 0.8 * before
+
+
+def test_rows_that_teach_nothing(policy):
+    "No end token, only an end token, nothing chosen at all: finite losses, and the last has no say."
+    t, _ = ragged(policy, n=2)
+    t.action[0] = False
+    end = int(t.mask[1].sum()) - 1
+    t.ids[1, end] = policy.tokenizer.eos_token_id
+    t.action[1] = False
+    t.action[1, end] = True
+    t.truncated[2] = True
+    group = torch.zeros(len(t), dtype=torch.long)
+    metrics = learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)
+    assert all(v == v and abs(v) < 1e6 for v in metrics.values())
+    nothing = t.select([0, 0])
+    before = [p.clone() for p in policy.parameters('generator').values()]
+    learner(policy).update(nothing, torch.tensor([1., 0.]), torch.zeros(2, dtype=torch.long))
+    assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
+
+
+def test_equal_rewards_move_nothing(policy):
+    t, group = ragged(policy)
+    before = [p.clone() for p in policy.parameters('generator').values()]
+    metrics = learner(policy).update(t, torch.ones(len(t)), group)
+    assert metrics['dead_groups'] == 1
+    assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
+
+
+def test_only_the_learner_moves(policy):
+    t, group = ragged(policy)
+    rival = {n: p.clone() for n, p in policy.parameters('discriminator').items()}
+    with torch.no_grad(), policy.reference(): ref = policy.hidden(t.ids, t.mask)
+    learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)
+    assert all(torch.equal(p, rival[n]) for n, p in policy.parameters('discriminator').items())
+    with torch.no_grad(), policy.reference(): assert torch.equal(policy.hidden(t.ids, t.mask), ref)
+
+
+def test_critic_warms_up_before_the_policy_moves(policy):
+    t, group = ragged(policy)
+    before = {n: p.clone() for n, p in policy.parameters('generator').items()}
+    learner(policy, critic_warmup=1).update(t, torch.rand(len(t)), group, temperature=.7)
+    moved = {n for n, p in policy.parameters('generator').items() if not torch.equal(p, before[n])}
+    assert moved == {'value_head.weight', 'value_head.bias'}
+
+
+def test_a_stage_ends_where_its_last_token_stands(policy):
+    t, _ = ragged(policy)
+    first = of_stage(t, 0)
+    assert first.action.sum() == (t.action & (t.stage == 0)).sum()
+    assert first.ids.shape[1] < t.ids.shape[1]
+    assert of_stage(t, None).action.sum() == t.action.sum()
+
+
+def test_cut_off_costs_the_penalty(policy):
+    "Two rows alike but for the cut: only the penalty tells them apart."
+    t, _ = ragged(policy, n=2)
+    t = t.select([0, 1])
+    t.truncated[:] = False
+    t.truncated[0, 1] = True
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1)['dead_groups'] == 0
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0)['dead_groups'] == 1

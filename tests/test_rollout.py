@@ -1,0 +1,125 @@
+"Rollouts of any causal language model: stages, limits, stops, chat templates, one sequence that is never tokenised twice."
+import pytest
+import torch
+
+from adversarial_rl.curriculum import starter_problems
+from adversarial_rl.players import Discriminator, Generator
+from adversarial_rl.policy import Policy
+from adversarial_rl.rollout import sample
+from adversarial_rl.stages import REASONING_STAGES, ReasoningStage, pieces
+
+CHATML = ("{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<end>\n{% endfor %}"
+          "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
+
+
+@pytest.fixture
+def chat_tokenizer(tokenizer):
+    import copy
+    chat = copy.deepcopy(tokenizer)
+    chat.chat_template = CHATML
+    return chat
+
+
+def rng(seed=0): return torch.Generator().manual_seed(seed)
+
+
+def test_every_stage_is_sampled_and_marked(qwen, tokenizer):
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    t = Generator(policy, max_new_tokens=6).play(starter_problems('held_out', 3), 2, 1., rng())
+    for row in range(6):
+        for k in range(5): assert 1 <= (t.action[row] & (t.stage[row] == k)).sum() <= 6
+        assert (t.stage[row][t.mask[row]].diff() >= 0).all()
+    assert not (t.action & ~t.mask).any()
+    assert t.truncated.any() and t.logp[~t.action].abs().sum() == 0
+
+
+def test_forced_text_is_the_prompt_to_the_token(qwen, chat_tokenizer):
+    "Everything not chosen by the player is the template's text, in order; with a chat template too."
+    policy = Policy(qwen(), chat_tokenizer, ['generator'], rank=4)
+    problem = starter_problems('held_out', 1)[0]
+    t = Generator(policy, max_new_tokens=5).play([problem], 1, 1., rng())
+    expected = pieces(chat_tokenizer, problem, REASONING_STAGES)
+    for k, piece in enumerate(expected):
+        forced = t.ids[0][t.mask[0] & ~t.action[0] & (t.stage[0] == k)].tolist()
+        given = chat_tokenizer(piece)['input_ids']
+        assert forced in (given, given[1:]), k     # the end token need not be repeated when the player wrote it
+    assert '<|im_start|>' in expected[1]
+
+
+def test_the_end_token_is_not_said_twice(qwen, chat_tokenizer):
+    "A model that always ends its turn: the template's own end token is dropped."
+    model = qwen()
+    policy = Policy(model, chat_tokenizer, ['generator'], rank=4)
+    problem, end = starter_problems('held_out', 1)[0], chat_tokenizer.eos_token_id
+    forward = model.forward
+    def ends(*args, **kw):
+        out = forward(*args, **kw)
+        out.logits[..., :] = -1e9
+        out.logits[..., end] = 0.
+        return out
+    model.forward = ends
+    t = Generator(policy, max_new_tokens=5).play([problem], 1, 1., rng())
+    text = chat_tokenizer.decode(t.ids[0][t.mask[0]])
+    assert text == ''.join(p + '' for p in pieces(chat_tokenizer, problem, REASONING_STAGES)) + '<end>'
+    assert not t.truncated.any()
+
+
+def test_greedy_agrees_with_generate(qwen, tokenizer):
+    "One stage, no temperature: the same tokens as Hugging Face's own loop, for openings of different length."
+    model = qwen()
+    policy = Policy(model, tokenizer, ['generator'], rank=4)
+    openings = ['Return the sum of the numbers in xs.', 'Return n.']
+    t = sample(policy, [[tokenizer(o)['input_ids']] for o in openings], 1, 12, 0)
+    for i, o in enumerate(openings):
+        ids = tokenizer(o, return_tensors='pt')['input_ids']
+        out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False)
+        assert t.ids[i][t.mask[i]].tolist() == out[0].tolist()
+
+
+def test_batching_does_not_change_greedy(qwen, tokenizer):
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    g, problems = Generator(policy, max_new_tokens=10), starter_problems('held_out', 5)
+    together = g.play(problems, 1, 0)
+    assert together.texts == [g.play([p], 1, 0).texts[0] for p in problems]
+
+
+def test_one_temperature_for_each_stage(qwen, tokenizer):
+    "Greedy stages before the exploring one are alike in a group."
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    t = Generator(policy, max_new_tokens=8).play(starter_problems('held_out', 1), 4, [0, 1., 0, 0, 0], rng())
+    assert len({row[0] for row in t.texts}) == 1 and len({row[1] for row in t.texts}) > 1
+
+
+def test_a_base_model_that_runs_into_the_next_title_is_stopped(qwen, tokenizer):
+    model = qwen()
+    policy = Policy(model, tokenizer, ['generator'], rank=4)
+    script = tokenizer('x\n##')['input_ids'] + tokenizer('#')['input_ids'] + tokenizer('xxxx')['input_ids'] * 9
+    opening = tokenizer('Return n.')['input_ids']
+    step, forward = [0], model.forward
+    def recites(*args, **kw):
+        out = forward(*args, **kw)
+        out.logits[..., :] = -1e9
+        out.logits[..., script[step[0]]] = 0.
+        step[0] += 1
+        return out
+    model.forward = recites
+    t = sample(policy, [[opening]], 1, 30, 1., rng())
+    assert t.texts == [['x']] and not t.truncated.any()
+
+
+def test_a_sixth_stage_is_one_more_entry(qwen, tokenizer):
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    six = REASONING_STAGES[:4] + [ReasoningStage('review', 'Review', 'Name one mistake.')] + REASONING_STAGES[4:]
+    g, problem = Generator(policy, stages=six, max_new_tokens=4), starter_problems('held_out', 1)[0]
+    t = g.play([problem], 1, 1., rng())
+    assert len(t.texts[0]) == 6 and len(g.programs(t, [problem])) == 1
+
+
+def test_the_starter_plays_both_roles():
+    from adversarial_rl.policy import load_model
+    policy = Policy(*load_model('starter'), ['generator', 'discriminator'])
+    problems = starter_problems('warm_start', 8)
+    programs = Generator(policy).programs(Generator(policy).play(problems, 1, 0), problems)
+    d = Discriminator(policy)
+    tests = d.suites(d.play(problems, 1, 0), problems)
+    assert sum(p.startswith('def f(') for p in programs) >= 7 and sum(len(t) for t in tests) >= 6
