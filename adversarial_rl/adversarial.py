@@ -8,7 +8,7 @@ __all__ = ['COLUMNS', 'SAVE_EVERY', 'Step', 'schedule', 'make_players', 'trainin
 
 # %% ../nbs/30_adversarial.ipynb #bff6c953
 import json, os, random, sys, time, warnings
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import torch
@@ -63,13 +63,14 @@ class AdversarialTrainer:
     "Trains two players against each other; can be stopped at any step and go on."
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list=None):
         self.config, self.ppo, self.step = config, ppo, 0
-        if config.threads: torch.set_num_threads(config.threads)
+        self.threads = torch.get_num_threads()
         self.platform = platform(config.device)
         torch.manual_seed(config.seed)
         self.generator, self.discriminator = make_players(config, self.platform.device, self.platform.dtype)
         if stages: self.generator.stages = stages
         self.players = dict(generator=self.generator, discriminator=self.discriminator)
-        self.learners = {name: Learner(p.policy, name, ppo) for name, p in self.players.items()}
+        kl = dict(discriminator=config.discriminator_kl_coef) if config.discriminator_kl_coef >= 0 else {}
+        self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
         self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps)
         self.rng = random.Random(config.seed)
@@ -78,12 +79,15 @@ class AdversarialTrainer:
     def train_step(self)->dict:
         "Play one round, update the player whose turn it is, return the metrics."
         s, c = self.schedule[self.step], self.config
+        if self.step == 0 or self.schedule[self.step - 1].stage != s.stage: self.learners['generator'].begin_stage()
         counts = {name: c.group_size if name == s.learner else c.opponents for name in self.players}
         problems = self.rng.sample(self.training, min(c.problems_per_step, len(self.training)))
         start = time.perf_counter()
+        torch.set_num_threads(c.sampling_threads or self.threads)
         r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'],
                        self._temperature(s), c.temperature, self.sampling)
         played = time.perf_counter()
+        torch.set_num_threads(self.threads)
         rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r))
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
@@ -100,7 +104,7 @@ class AdversarialTrainer:
         return [self.config.temperature if k == s.stage else self.config.other_temperature for k in range(len(self.generator.stages))]
 
     def state_dict(self)->dict:
-        "Everything the next step depends on."
+        "Everything the next step depends on; tensors are the live ones, to be saved or copied at once."
         players = {name: {k: v.detach().cpu() for k, v in p.policy.parameters(name).items()} for name, p in self.players.items()}
         version, internal, gauss = self.rng.getstate()
         return dict(step=self.step, players=players, learners={n: l.state_dict() for n, l in self.learners.items()},

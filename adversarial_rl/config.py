@@ -39,6 +39,7 @@ class PPOConfig:
     dual_clip: float = setting(3.0, 'bound of the loss where the advantage is negative, 0 for none', 0, 100)
     value_clip: float = setting(0.2, 'how far a value may move in one update, 0 for no bound', 0, 100)
     kl_coef: float = setting(0.01, "penalty for each token's log-ratio to the reference", 0, 10)
+    anchor_coef: float = setting(1.0, 'how strongly the stages that do not learn are held where they were when the stage began, 0 for not at all', 0, 1000)
     entropy_coef: float = setting(0.0, 'bonus for entropy', 0, 1)
     target_kl: float = setting(0.05, 'further passes over a batch stop beyond this divergence, 0 for never', 0, 100)
     max_grad_norm: float = setting(1.0, 'bound of the gradient norm', 1e-9, 1e9)
@@ -71,9 +72,10 @@ class TrainingConfig:
     temperature: float = setting(1.0, 'of sampling while training', 0.01, 10)
     other_temperature: float = setting(0.0, 'of the stages that do not learn, in the transcripts the generator learns from', 0, 10)
     graded_on: str = setting('both', "what the generator's reward counts", choices=('both', 'baseline', 'discriminator'))
+    discriminator_kl_coef: float = setting(-1.0, "the discriminator's own kl_coef, -1 for the same; holding it nearer to the reference keeps its tests varied", -1, 10)
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
-    threads: int = setting(0, "PyTorch's threads, 0 for its default", 0, 1024)
+    sampling_threads: int = setting(0, "PyTorch's threads while sampling, 0 for its default; a tiny model samples faster with one", 0, 1024)
 
 # %% ../nbs/01_config.ipynb #2934662c
 def check(config):
@@ -114,5 +116,6 @@ def parse_config(kinds,          # Dataclasses
     parser.add_argument('--config', help='YAML file of settings; flags win over it')
     known = [f.name for kind in kinds for f in dataclasses.fields(kind)]
     if path := parser.parse_known_args(argv)[0].config: parser.set_defaults(**_read_yaml(path, known))
-    parsed = parser.parse_args_into_dataclasses(argv)
+    *parsed, unknown = parser.parse_args_into_dataclasses(argv, return_remaining_strings=True)
+    if unknown: raise UsageError(f'{unknown[0]}: not a setting; --help lists them')
     return tuple(check(c) for c in parsed[:len(kinds)])

@@ -24,10 +24,11 @@ def smoothed(x:pd.Series, span:int)->pd.Series:
 
 # %% ../nbs/40_plots.ipynb #abdbd4ae
 def _panel(ax, df, lines, title, bounds=None):
-    "Draw columns of `df` as {label: (column, colour)}."
-    for label, (column, colour) in lines.items():
+    "Draw {label: (player, column, colour)}, each from the steps in which that player learns."
+    for label, (player, column, colour) in lines.items():
         if column not in df or not df[column].notna().any(): continue
-        y = df[['step', column]].dropna()
+        y = df.loc[df['learner'] == player, ['step', column]].dropna()
+        if y.empty: continue
         mean = smoothed(y[column], max(5, len(y) // 12))
         ax.plot(y['step'], y[column], color=colour, alpha=.15, lw=.8)
         ax.plot(y['step'], mean, color=colour, lw=1.8, label=label)
@@ -60,12 +61,13 @@ def training_curves(output_dir,              # A run's folder
     df = pd.DataFrame(read_metrics(output/'metrics.jsonl'))
     fig = Figure(figsize=(10, 6.4), layout='constrained')
     (a, b), (c, d) = fig.subplots(2, 2)
-    _panel(a, df, {'generator': ('reward/generator', BLUE), 'discriminator': ('reward/discriminator', ORANGE)}, 'what each player earns', (0, 1))
-    _panel(b, df, {'valid tests': ('validity', ORANGE), 'distinct inputs in a round': ('distinct', GREEN)}, 'what the discriminator writes', (0, 1))
-    _panel(c, df, {'on baseline tests': ('baseline_pass_rate', BLUE), "on the discriminator's valid tests": ('adversarial_pass_rate', ORANGE), 'all baseline tests passed': ('solved', GREEN)}, "share of tests the generator passes", (0, 1))
+    g, t = 'generator', 'discriminator'
+    _panel(a, df, {'generator': (g, 'reward/generator', BLUE), 'discriminator': (t, 'reward/discriminator', ORANGE)}, 'what each player earns', (0, 1))
+    _panel(b, df, {'valid tests': (t, 'validity', ORANGE), 'distinct inputs in a round': (t, 'distinct', GREEN)}, 'what the discriminator writes', (0, 1))
+    _panel(c, df, {'on baseline tests': (g, 'baseline_pass_rate', BLUE), "on the discriminator's valid tests": (g, 'adversarial_pass_rate', ORANGE), 'all baseline tests passed': (g, 'solved', GREEN)}, "share of tests the generator passes", (0, 1))
     results = output/'training_results.json'
     if results.exists(): _before_after(d, json.loads(results.read_text())['held_out'])
-    else: _panel(d, df, {'generator': ('generator/kl', BLUE), 'discriminator': ('discriminator/kl', ORANGE)}, 'divergence from the reference, nats a token')
+    else: _panel(d, df, {'generator': (g, 'generator/kl', BLUE), 'discriminator': (t, 'discriminator/kl', ORANGE)}, 'divergence from the reference, nats a token')
     for ax in (a, b, c):
         for stage, rows in df.groupby('stage', sort=False): ax.text(rows['step'].min(), 1.0, f' {stage}', fontsize=7, color=GREY, va='top', transform=ax.get_xaxis_transform())
     fig.savefig(output/name, dpi=110)

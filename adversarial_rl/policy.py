@@ -98,7 +98,7 @@ class Policy:
 
     @contextlib.contextmanager
     def sampling(self, name:str):
-        "Inside, `name` is on for sampling alone. In float32 its adapter is added into the weights, which halves the work of a small model's step, and the very tensors that stood there are put back."
+        "Inside, `name` is on for sampling alone. In float32 its adapter is added into the weights; the very tensors that stood there are put back afterwards."
         layers = [m for m in self.model.modules() if hasattr(m, 'get_delta_weight')] if self.model.dtype == torch.float32 else []
         with self.player(name), self.reference() if layers else contextlib.nullcontext():
             kept = [m.get_base_layer().weight.data for m in layers]
@@ -112,10 +112,27 @@ class Policy:
         "Inside, no adapter runs: the base model as it was loaded."
         return self.model.disable_adapter()
 
+    def snapshot(self, name:str):
+        "Keep a player's adapter as it is now, for `anchor`."
+        kept = f'{name}_anchor'
+        if kept not in self.model.peft_config: self.model.add_adapter(kept, self.model.peft_config[name])
+        with torch.no_grad():
+            for (n, p), (_, q) in zip(self.adapter(name).items(), self.adapter(kept).items()): q.copy_(p)
+
+    @contextlib.contextmanager
+    def anchor(self, name:str):
+        "Inside, the player is what it was at its last `snapshot`; for scoring alone."
+        self.model.set_adapter(f'{name}_anchor', inference_mode=True)
+        try: yield self
+        finally: self.model.set_adapter(name)
+
+    def adapter(self, name:str)->dict:
+        "An adapter's tensors by name."
+        return {n.replace(f'.{name}.', '.'): p for n, p in self.model.named_parameters() if f'.{name}.' in n}
+
     def parameters(self, name:str)->dict:
         "A player's own tensors by name: its adapter's and its value head's."
-        own = {n.replace(f'.{name}.', '.'): p for n, p in self.model.named_parameters() if f'.{name}.' in n}
-        return own | {f'value_head.{n}': p for n, p in self.heads[name].named_parameters()}
+        return self.adapter(name) | {f'value_head.{n}': p for n, p in self.heads[name].named_parameters()}
 
     def hidden(self, ids, mask):
         "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`."

@@ -6,6 +6,7 @@
 __all__ = ['kl_estimate', 'policy_loss', 'value_loss', 'explained_variance', 'of_stage', 'Learner']
 
 # %% ../nbs/14_ppo.ipynb #6d5b445d
+import math
 from dataclasses import replace
 
 import torch
@@ -44,100 +45,135 @@ def explained_variance(value, ret):
     return (1 - (ret - value).var(unbiased=False) / spread).item()
 
 # %% ../nbs/14_ppo.ipynb #f1cd25b2
-def of_stage(t,      # `Transcripts`
-             stage   # Stage that learns, from 0; None for all
-            ):       # `Transcripts` whose actions are the stage's alone, without what comes after
+def of_stage(t,             # `Transcripts`
+             stage,         # Stage that learns, from 0; None for all
+             anchored=False # Whether the other stages' tokens are held
+            )->tuple:       # `Transcripts` whose actions are the stage's alone, without what comes after all that counts, and the held tokens (B, T) bool
     "Cut transcripts down to what one stage learns from."
     action = t.action if stage is None else t.action & (t.stage == stage)
-    used = action.any(0).nonzero()
+    held = t.action & ~action & anchored
+    used = (action | held).any(0).nonzero()
     T = int(used[-1]) + 1 if len(used) else 1
     cut = {f: getattr(t, f)[:, :T] for f in ('ids', 'mask', 'stage', 'logp')}
-    return replace(t, **cut, action=action[:, :T])
+    return replace(t, **cut, action=action[:, :T]), held[:, :T]
 
 # %% ../nbs/14_ppo.ipynb #822fc9ec
 class Learner:
     "PPO for one player of a policy."
     def __init__(self, policy, name:str, config:PPOConfig):
-        self.policy, self.name, self.config, self.updates = policy, name, config, 0
+        self.policy, self.name, self.config, self.updates, self.anchored = policy, name, config, 0, False
         own = policy.parameters(name)
         self.adapter = [p for n, p in own.items() if not n.startswith('value_head.')]
         self.head = [p for n, p in own.items() if n.startswith('value_head.')]
         self.optimizer = torch.optim.AdamW([dict(params=self.adapter, lr=config.learning_rate), dict(params=self.head, lr=config.value_learning_rate)],
                                            betas=(0.9, 0.95), eps=1e-8, weight_decay=0.)
 
-    def state_dict(self): return dict(updates=self.updates, optimizer=self.optimizer.state_dict())
+    def state_dict(self):
+        anchor = {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_anchor').items()}
+        return dict(updates=self.updates, anchored=self.anchored, anchor=anchor, optimizer=self.optimizer.state_dict())
 
     def load_state_dict(self, state):
-        self.updates = state['updates']
+        self.updates, self.anchored = state['updates'], state['anchored']
+        if self.anchored:
+            self.policy.snapshot(self.name)
+            with torch.no_grad():
+                for k, v in self.policy.adapter(f'{self.name}_anchor').items(): v.copy_(state['anchor'][k])
         self.optimizer.load_state_dict(state['optimizer'])
 
     def update(self, t, reward, group, stage=None, temperature:float=1.0)->dict:
         "One PPO update on transcripts `t` with rewards `(B,)`, not a number where unknown, and groups `(B,)`; returns the metrics."
         known = reward.isfinite().nonzero().squeeze(1)
         if len(known) < len(t): t, reward, group = t.select(known), reward[known], group[known]
-        with self.policy.player(self.name): return _update(self, of_stage(t, stage), reward, group, stage, temperature)
+        with self.policy.player(self.name): return _update(self, *of_stage(t, stage, self.anchored), reward, group, stage, temperature)
+
+    def begin_stage(self):
+        "From here on the stages that do not learn are held where they are now."
+        self.anchored = self.config.anchor_coef > 0
+        if self.anchored: self.policy.snapshot(self.name)
 
 # %% ../nbs/14_ppo.ipynb #d4be72cf
-def _prepare(learner, t, reward, group, stage, temperature):
-    "Rows that teach, with old log-probabilities, values, advantages and returns, all (B, T)."
-    c, policy = learner.config, learner.policy
+def _update(learner, t, held, reward, group, stage, temperature):
+    "Score, work out advantages, step, and report."
+    c, n_tokens = learner.config, max(1, int(t.action.sum()))
     cut = t.truncated.any(1) if stage is None else t.truncated[:, stage]
-    reward = reward.float() - c.missing_eos_penalty * cut
-    centred, live = group_centred(reward, group) if c.group_baseline else (reward, torch.ones_like(cut))
-    rows = (live & t.action.any(1)).nonzero().squeeze(1)
-    b = dict(ids=t.ids[rows], mask=t.mask[rows], action=t.action[rows])
+    centred, live = reward.float() - c.missing_eos_penalty * cut, torch.ones_like(cut)
+    if c.group_baseline: centred, live = group_centred(centred, group)
+    rest = _examples(group, ~live) if learner.anchored else torch.zeros_like(live)
+    held, action = torch.where(rest[:, None], held | t.action, held), t.action & ~rest[:, None]
+    rows = (rest | live & t.action.any(1)).nonzero().squeeze(1)
+    metrics = {'reward/mean': reward.float().mean().item(), 'dead_groups': 1 - live.float().mean().item(), 'truncated': cut.float().mean().item(), 'length': t.action.float().sum(1).mean().item()}
+    learner.updates += 1
+    if not action[rows].any(): return metrics
+    b = dict(ids=t.ids[rows], mask=t.mask[rows], action=action[rows], held=held[rows])
+    graph = _score_once(learner, b, temperature)
+    _advantages(c, b, at_last(centred[rows], b['action']))
+    metrics |= _passes(learner, b, graph, n_tokens, temperature)
+    a = b['action']
+    return metrics | {'kl': kl_estimate(b['old'], b['ref'])[a].mean().item(), 'entropy': b['entropy'][a].mean().item(), 'explained_variance': explained_variance(b['value'][a], b['ret'][a])}
+
+def _examples(group, dead):
+    "(B,) bool: the first row of each group in `dead`."
+    first = torch.zeros_like(dead)
+    for g in group[dead].unique(): first[(group == g).nonzero()[0]] = True
+    return first
+
+def _score_once(learner, b, temperature):
+    "Old, reference and anchor log-probabilities, values and entropies into `b`, `(B, T)`; what a single step can use again is returned with its graph."
+    c, name, policy = learner.config, learner.name, learner.policy
     with torch.no_grad():
-        b['old'], b['entropy'], b['value'] = _score(learner, b, temperature)
-        with policy.reference(): b['ref'] = _score(learner, b, temperature)[0] if c.kl_coef else b['old']
-    penalty = c.kl_coef * kl_estimate(b['old'], b['ref'], 'k1') * b['action']
-    adv, b['ret'] = gae(at_last(centred[rows], b['action']) - penalty, b['value'], b['action'], c.gamma, c.lam)
-    b['adv'] = whiten(adv, b['action'])
-    return b, dict(dead_groups=1 - live.float().mean().item(), truncated=cut.float().mean().item(), length=t.action.float().sum(1).mean().item())
+        if b['held'].any():
+            with policy.anchor(name): b['anchor'] = _score(learner, b, temperature)[0]
+        with policy.reference(): b['ref'] = _score(learner, b, temperature)[0] if c.kl_coef else None
+    single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= c.micro_batch
+    graph = _score(learner, b, temperature) if single else None
+    with torch.no_grad(): b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if single else _score(learner, b, temperature)
+    if b['ref'] is None: b['ref'] = b['old']
+    return graph
 
 def _score(learner, b, temperature):
-    "Log-probabilities, entropies and values of a batch in token shape (B, T), micro-batch by micro-batch."
-    parts = []
-    for i in range(0, len(b['ids']), learner.config.micro_batch):
-        ids, mask, action = (b[k][i:i + learner.config.micro_batch] for k in ('ids', 'mask', 'action'))
-        flat = learner.policy.score(learner.name, ids, mask, action, temperature)
-        parts.append([torch.zeros(action.shape, device=ids.device).masked_scatter(action, x) for x in flat])
-    return [torch.cat(p) for p in zip(*parts)] if parts else [torch.zeros(b['ids'].shape, device=b['ids'].device)] * 3
+    "Log-probabilities, entropies and values of a batch in token shape (B, T), micro-batch by micro-batch, where tokens learn or are held."
+    parts, seen = [], b['action'] | b['held']
+    for ids, mask, at in zip(*(x.split(learner.config.micro_batch) for x in (b['ids'], b['mask'], seen))):
+        flat = learner.policy.score(learner.name, ids, mask, at, temperature)
+        parts.append([torch.zeros(at.shape, device=at.device).masked_scatter(at, x) for x in flat])
+    return [torch.cat(p) for p in zip(*parts)]
+
+def _advantages(c, b, reward):
+    "Advantages, whitened, and returns into `b`; each token pays for its distance to the reference."
+    penalty = c.kl_coef * kl_estimate(b['old'], b['ref'], 'k1') * b['action']
+    adv, b['ret'] = gae(reward - penalty, b['value'], b['action'], c.gamma, c.lam)
+    b['adv'] = whiten(adv, b['action'])
 
 # %% ../nbs/14_ppo.ipynb #8a48cca4
-def _update(learner, t, reward, group, stage, temperature):
-    c, n_tokens = learner.config, max(1, int(t.action.sum()))
-    b, metrics = _prepare(learner, t, reward, group, stage, temperature)
-    sums, steps, moved = {}, 0, 0.
-    for _ in range(c.ppo_epochs if len(b['ids']) else 0):
-        order = torch.randperm(len(b['ids'])).chunk(c.minibatches) if c.minibatches > 1 else [torch.arange(len(b['ids']))]
+def _passes(learner, b, graph, n_tokens, temperature)->dict:
+    "All optimizer steps on a batch; means of their losses."
+    c, sums, steps = learner.config, {}, 0
+    for _ in range(c.ppo_epochs):
+        order = torch.randperm(len(b['ids'])).chunk(c.minibatches) if c.minibatches > 1 else [slice(None)]
         for rows in order:
-            moved, norm = _step(learner, {k: x[rows] for k, x in b.items()}, n_tokens / len(order), temperature, sums)
+            moved = _step(learner, {k: x[rows] for k, x in b.items()}, graph, n_tokens / len(order), temperature, sums)
             steps += 1
-            sums['grad_norm'] = sums.get('grad_norm', 0.) + norm
         if c.target_kl and moved > c.target_kl: break
-    learner.updates += 1
-    a = b['action']
-    metrics |= {k: v / max(1, steps) for k, v in sums.items()}
-    metrics |= {'reward/mean': reward.float().mean().item(), 'kl': kl_estimate(b['old'], b['ref'])[a].mean().item() if a.any() else 0.,
-                'entropy': b['entropy'][a].mean().item() if a.any() else 0., 'explained_variance': explained_variance(b['value'][a], b['ret'][a])}
-    return metrics
+    return {k: v if k == 'ratio_gap' else v / steps for k, v in sums.items()}
 
-def _step(learner, b, n_tokens, temperature, sums):
-    "One optimizer step on the rows of `b`; adds to `sums`, returns the mean k3 from before the update and the gradient norm."
-    c, moved, count = learner.config, 0., max(1, int(b['action'].sum()))
+def _step(learner, b, graph, n_tokens, temperature, sums):
+    "One optimizer step on the rows of `b`; adds to `sums`, returns the mean k3 from before the update."
+    c, moved, count = learner.config, 0., int(b['action'].sum())
     learner.optimizer.zero_grad(set_to_none=True)
     for i in range(0, len(b['ids']), c.micro_batch):
         m = {k: x[i:i + c.micro_batch] for k, x in b.items()}
-        logp, entropy, value = learner.policy.score(learner.name, m['ids'], m['mask'], m['action'], temperature)
-        old, adv, ret, old_value = (m[k][m['action']] for k in ('old', 'adv', 'ret', 'value'))
-        loss, held = policy_loss(logp, old, adv, c.clip_low, c.clip_high, c.dual_clip)
+        logp, entropy, value = graph or _score(learner, m, temperature)
+        drift = c.anchor_coef * kl_estimate(logp[m['held']], m['anchor'][m['held']], 'k2') if m['held'].any() else logp.new_zeros(1)
+        logp, entropy, value, old, adv, ret, old_value = (x[m['action']] for x in (logp, entropy, value, m['old'], m['adv'], m['ret'], m['value']))
+        loss, clipped = policy_loss(logp, old, adv, c.clip_low, c.clip_high, c.dual_clip)
         v_loss = value_loss(value, old_value, ret, c.value_clip)
-        goal = (loss - c.entropy_coef * entropy).sum() * (learner.updates >= c.critic_warmup)
+        goal = ((loss - c.entropy_coef * entropy).sum() + drift.sum()) * (learner.updates > c.critic_warmup)
         ((goal + v_loss.sum()) / n_tokens).backward()
         moved += kl_estimate(old, logp.detach(), 'k3').sum().item() / count
-        for k, x in dict(policy_loss=loss, value_loss=v_loss, clip_frac=held.float()).items(): sums[k] = sums.get(k, 0.) + x.sum().item() / count
-        sums['ratio_gap'] = max(sums.get('ratio_gap', 0.), (logp - old).abs().max().exp().item() - 1 if len(logp) else 0.)
+        for k, x in dict(policy_loss=loss, value_loss=v_loss, clip_frac=clipped.float(), anchor_loss=drift).items(): sums[k] = sums.get(k, 0.) + x.sum().item() / count
+        if len(logp) and not sums.get('finite_steps'): sums['ratio_gap'] = max(sums.get('ratio_gap', 0.), (logp - old).abs().max().exp().item() - 1)
     norm = torch.nn.utils.clip_grad_norm_(learner.adapter, c.max_grad_norm).item()
     torch.nn.utils.clip_grad_norm_(learner.head, c.max_grad_norm)
-    if norm == norm: learner.optimizer.step()
-    return moved, norm
+    if math.isfinite(norm): learner.optimizer.step()
+    sums['grad_norm'], sums['finite_steps'] = sums.get('grad_norm', 0.) + norm, sums.get('finite_steps', 0) + math.isfinite(norm)
+    return moved

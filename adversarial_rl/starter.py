@@ -32,7 +32,7 @@ class Recipe:
     layers: int = 2
     heads: int = 4
     intermediate: int = 192
-    steps: int = 2800           # Updates
+    steps: int = 2500           # Updates
     batch: int = 16             # Sequences an update
     tester_share: float = 0.6   # Of batches that write tests rather than solve problems
     learning_rate: float = 3e-3

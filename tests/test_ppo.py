@@ -129,6 +129,15 @@ def test_equal_rewards_move_nothing(policy):
     assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
 
 
+def test_a_micro_batch_may_hold_nothing_but_held_rows(policy):
+    t, group = ragged(policy)
+    who = learner(policy, micro_batch=1)
+    who.begin_stage()
+    reward = torch.tensor([1., 0., 1., 0.] + [1.] * 8)
+    metrics = who.update(t, reward, group, stage=0, temperature=.7)
+    assert all(v == v for v in metrics.values()) and metrics['dead_groups'] == pytest.approx(2 / 3)
+
+
 def test_only_the_learner_moves(policy):
     t, group = ragged(policy)
     rival = {n: p.clone() for n, p in policy.parameters('discriminator').items()}
@@ -148,10 +157,11 @@ def test_critic_warms_up_before_the_policy_moves(policy):
 
 def test_a_stage_ends_where_its_last_token_stands(policy):
     t, _ = ragged(policy)
-    first = of_stage(t, 0)
+    first, held = of_stage(t, 0)
+    assert not held.any()
     assert first.action.sum() == (t.action & (t.stage == 0)).sum()
     assert first.ids.shape[1] < t.ids.shape[1]
-    assert of_stage(t, None).action.sum() == t.action.sum()
+    assert of_stage(t, None)[0].action.sum() == t.action.sum()
 
 
 def test_cut_off_costs_the_penalty(policy):
@@ -162,3 +172,22 @@ def test_cut_off_costs_the_penalty(policy):
     t.truncated[0, 1] = True
     assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1)['dead_groups'] == 0
     assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0)['dead_groups'] == 1
+
+
+def test_the_other_stages_are_held_where_they_were(policy):
+    "Many steps on one stage: with the anchor, the other stage's tokens keep their log-probabilities much better."
+    def drift(coef):
+        before = {n: p.clone() for n, p in policy.parameters('generator').items()}
+        t, group = ragged(policy)
+        other = t.action & (t.stage == 1)
+        def logp():
+            with policy.player('generator'), torch.no_grad(): return policy.score('generator', t.ids, t.mask, other, .7)[0]
+        who, start = learner(policy, anchor_coef=coef), logp()
+        who.begin_stage()
+        reward = (t.ids * (t.stage == 0)).sum(1) % 2
+        for _ in range(10): who.update(t, reward, group, stage=0, temperature=.7)
+        moved = (logp() - start).abs().mean().item()
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        return moved
+    assert drift(10.) < 0.5 * drift(0.)
