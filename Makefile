@@ -12,7 +12,7 @@ train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
 test: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/nbdev_test --path nbs --n_workers 2
+	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
 	$(BIN)/python -m pytest -q --durations=5 tests
 
 # The README's table of three seeds (about half an hour).
@@ -26,8 +26,9 @@ starter: .venv/installed
 .venv/installed: setup.py settings.ini
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'
 	@if $(PYTHON) -c 'import torch' 2>/dev/null; then share=--system-site-packages; else share=; fi; \
-	  $(PYTHON) -m venv $$share .venv || { $(PYTHON) -m pip install --user virtualenv && $(PYTHON) -m virtualenv $$share .venv; }
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q $(TORCH)
+	  $(PYTHON) -m venv $$share .venv 2>/dev/null || { $(PYTHON) -m venv $$share --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }; \
+	  test -z "$$share" || $(PYTHON) -c 'import glob, sys, sysconfig; sys.prefix == sys.base_prefix or open(glob.glob(".venv/lib/python*/site-packages")[0] + "/outer.pth", "w").write(sysconfig.get_path("purelib"))'
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q '$(TORCH)'
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e .
 	@touch $@
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['KINDS', 'UNSAFE', 'HARMLESS', 'Outcome', 'printable', 'ending', 'to_outcome', 'parse_source', 'split_tests',
            'grade_many', 'grade', 'run', 'find_asserts', 'calls', 'self_contained', 'arguments', 'test_input',
-           'parse_tests', 'validate_many', 'validate_tests', 'validity', 'grade_matrix']
+           'parse_tests', 'reference_results', 'validate_many', 'validate_tests', 'validity', 'grade_matrix']
 
 # %% ../nbs/05_grading.ipynb #7dcfb529
 import ast, builtins, re, signal, warnings
@@ -180,12 +180,22 @@ def parse_tests(text:str,          # Anything a model wrote
     return list(kept.values())[:max_tests]
 
 # %% ../nbs/05_grading.ipynb #2ee216f3
+def reference_results(pairs, limits:Limits=Limits())->list:
+    "For each (reference, tests) pair one bool a test, None where the sandbox itself failed; a test that stops the program fails alone."
+    def flags(o, n): return [None] * n if o.kind == 'infra_error' else list(o.per_test)
+    outcomes = grade_many(pairs, limits)
+    again = [(i, j) for i, o in enumerate(outcomes) for j in range(len(pairs[i][1]))
+             if o.kind in ('timeout', 'memory_limit', 'output_limit', 'early_exit', 'crash') and len(pairs[i][1]) > 1]
+    results = [flags(o, len(tests)) for o, (_, tests) in zip(outcomes, pairs)]
+    for (i, j), o in zip(again, grade_many([(pairs[i][0], [pairs[i][1][j]]) for i, j in again], limits)): results[i][j] = flags(o, 1)[0]
+    return results
+
 def validate_many(pairs,                 # (reference program, tests) pairs
                   limits:Limits=Limits() # For each reference with its tests
-                 )->list:                # One list of bools per pair
+                 )->list:                # One list a pair: a bool for each test, None where the sandbox itself failed
     "Which tests the reference passes in both of two runs."
-    first, second = grade_many(pairs, limits), grade_many(pairs, limits)
-    return [[x and y for x, y in zip(a.per_test, b.per_test)] for a, b in zip(first, second)]
+    first, second = reference_results(pairs, limits), reference_results(pairs, limits)
+    return [[None if None in (x, y) else x and y for x, y in zip(a, b)] for a, b in zip(first, second)]
 
 # %% ../nbs/05_grading.ipynb #c4003c7b
 def validate_tests(reference:str, tests, limits:Limits=Limits())->list: # One bool a test

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['UsageError', 'one_line', 'guarded', 'resource', 'Platform', 'host', 'cuda_dtype', 'runs_on', 'platform',
-           'check_writable']
+           'write_whole', 'online', 'check_writable']
 
 # %% ../nbs/00_platforms.ipynb #a6a5c954
-import os, shutil, sys
-from dataclasses import asdict, dataclass
+import os, shutil, socket, sys
+from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlparse
 
 # %% ../nbs/00_platforms.ipynb #68ffb946
 class UsageError(Exception):
@@ -79,7 +80,8 @@ def platform(device:str='auto'  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
     "Look at the machine once and settle device and number type."
     import torch
     if device == 'auto': device = 'cuda' if torch.cuda.is_available() else 'cpu'
-    kind = device.split(':')[0]
+    try: kind = torch.device(device).type
+    except RuntimeError: kind = None
     if kind not in ('cpu', 'cuda', 'mps'): raise UsageError(f"--device {device}: not known; use auto, cpu, cuda, cuda:N or mps")
     there = dict(cpu=True, cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())[kind]
     if not there: raise UsageError(f'--device {device}: this machine or its PyTorch has none; use --device cpu')
@@ -95,6 +97,29 @@ def _cuda(torch, device):
         raise UsageError(f'{card.name} has compute capability {capability[0]}.{capability[1]}, which PyTorch {torch.__version__} is not built for; '
                          f'install one that is (for P100 and V100: a torch below 2.15 built for CUDA 12.6), or use --device cpu')
     return Platform(device, card.name, cuda_dtype(capability), _cores(), round(card.total_memory / 2**30, 1), host())
+
+# %% ../nbs/00_platforms.ipynb #5ce4a959
+def write_whole(path, data:bytes):
+    "Write a file so that after a crash either the old or the new content is there, never a part."
+    path = Path(path)
+    beside = path.with_name(f'.{path.name}.{os.getpid()}')
+    try:
+        with beside.open('wb') as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        os.replace(beside, path)
+    finally: beside.unlink(missing_ok=True)
+
+# %% ../nbs/00_platforms.ipynb #c3b57637
+def online(seconds:float=3.0)->bool:
+    "Whether the Hugging Face hub, or the mirror named by HF_ENDPOINT, can be reached; false where HF_HUB_OFFLINE is set."
+    if os.environ.get('HF_HUB_OFFLINE', '0').lower() not in ('0', '', 'false'): return False
+    if any(os.environ.get(k) for k in ('https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY')): return True  # the client knows its way
+    address = urlparse(os.environ.get('HF_ENDPOINT') or 'https://huggingface.co')
+    try: socket.create_connection((address.hostname, address.port or dict(http=80).get(address.scheme, 443)), timeout=seconds).close()
+    except OSError: return False
+    return True
 
 # %% ../nbs/00_platforms.ipynb #e634b843
 def check_writable(folder,      # Output folder; made if missing

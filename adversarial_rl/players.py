@@ -28,7 +28,8 @@ class Player:
         "Token ids of the text before each stage: `S` lists."
         if problem.id not in self._pieces:
             texts = pieces(self.policy.tokenizer, problem, self.stages)
-            self._pieces[problem.id] = [self.policy.tokenizer(t, add_special_tokens=i == 0)['input_ids'] for i, t in enumerate(texts)]
+            bare = not getattr(self.policy.tokenizer, 'chat_template', None)  # a chat template writes its own first token
+            self._pieces[problem.id] = [self.policy.tokenizer(t, add_special_tokens=bare and i == 0)['input_ids'] for i, t in enumerate(texts)]
         return self._pieces[problem.id]
 
     def play(self, problems, n:int=1, temperature:float=1.0, generator=None)->Transcripts:

@@ -37,7 +37,7 @@ def _panel(ax, df, lines, title, bounds=None):
         ax.axvline(rows['step'].min(), color=GREY, lw=.6, alpha=.5)
     ax.set(title=title, xlabel='step', xlim=(df['step'].min(), max(1, df['step'].max())))
     if bounds: ax.set_ylim(*bounds)
-    ax.legend(frameon=False, fontsize=8)
+    if ax.get_legend_handles_labels()[0]: ax.legend(frameon=False, fontsize=8)
     ax.spines[['top', 'right']].set_visible(False)
 
 def _before_after(ax, held_out):

@@ -6,13 +6,14 @@
 __all__ = ['STARTER', 'load_model', 'ValueHead', 'score_tokens', 'Policy']
 
 # %% ../nbs/10_policy.ipynb #e8d84f2e
-import contextlib
+import contextlib, warnings
 from pathlib import Path
 
 import torch
+from safetensors import SafetensorError
 from torch import nn
 
-from .platforms import UsageError, resource
+from .platforms import UsageError, online, resource
 
 # %% ../nbs/10_policy.ipynb #5f1f49ee
 STARTER = 'starter'
@@ -24,19 +25,22 @@ def load_model(name:str,             # 'starter', a folder, or a model's name on
     "Load a causal language model and its tokenizer; a pad token is chosen where there is none."
     from transformers import AutoModelForCausalLM
     where = str(resource('checkpoints/starter')) if name == STARTER else name
+    local = Path(where).is_dir() or not online()  # without a network the hub's client would retry for a minute before it says so
     try:
-        tokenizer = _load_tokenizer(where)
-        model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, dtype), attn_implementation='sdpa')
-    except (OSError, ValueError) as e: raise UsageError(_why_not(name, e)) from e
+        tokenizer = _load_tokenizer(where, local)
+        model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, dtype), attn_implementation='sdpa', local_files_only=local)
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e: raise UsageError(_why_not(name, e)) from e
     if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
+    if changed := [f for f in ('final_logit_softcapping', 'logits_scaling', 'logit_scale') if getattr(model.config, f, None) not in (None, 1, 1.0)]:
+        raise UsageError(f"model '{name}': its logits are changed after the output layer ({changed[0]}), which is not supported; use another model, such as a Qwen2.5 or a Llama")
     return model.to(device).eval(), tokenizer
 
-def _load_tokenizer(where):
+def _load_tokenizer(where, local):
     "A tokenizer as it was saved; `AutoTokenizer` would rebuild a plain one as the model type's own, with other token boundaries."
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import get_tokenizer_config
-    plain = get_tokenizer_config(where).get('tokenizer_class') in ('TokenizersBackend', 'PreTrainedTokenizerFast')
-    return (PreTrainedTokenizerFast if plain else AutoTokenizer).from_pretrained(where)
+    plain = get_tokenizer_config(where, local_files_only=local).get('tokenizer_class') in ('TokenizersBackend', 'PreTrainedTokenizerFast')
+    return (PreTrainedTokenizerFast if plain else AutoTokenizer).from_pretrained(where, local_files_only=local)
 
 def _why_not(name, e):
     "What to tell when a model cannot be loaded."
@@ -54,22 +58,22 @@ class ValueHead(nn.Linear):
     def forward(self, h): return super().forward(h.detach().float()).squeeze(-1)
 
 # %% ../nbs/10_policy.ipynb #e5fecf5e
-def _score(h, weight, targets, temperature):
-    "Log-probability and entropy of `targets` `(n,)` under `h @ weight.T / temperature`, in float32."
-    logits = (h @ weight.T).float() / temperature
+def _score(h, head, targets, temperature):
+    "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`, in float32."
+    logits = head(h).float() / temperature
     logp = logits.log_softmax(-1)
     return logp.gather(-1, targets[:, None]).squeeze(-1), -(logp.exp() * logp).sum(-1)
 
 def score_tokens(h,                 # (n, hidden) states that the tokens are predicted from
-                 weight,            # (vocabulary, hidden) output embedding
+                 head,              # The model's output layer, (n, hidden) -> (n, vocabulary)
                  targets,           # (n,) token ids
                  temperature=1.0,   # Of the sampling
                  floats=2**25       # Logits held at a time
                 ):                  # Log-probabilities (n,) and entropies (n,), float32
     "Log-probabilities and entropies without ever holding all logits."
-    n = max(1, floats // weight.shape[0])
-    parts = [torch.utils.checkpoint.checkpoint(_score, hc, weight, tc, temperature, use_reentrant=False) if len(h) > n and torch.is_grad_enabled()
-             else _score(hc, weight, tc, temperature) for hc, tc in zip(h.split(n), targets.split(n))]
+    n = max(1, floats // head.weight.shape[0])
+    parts = [torch.utils.checkpoint.checkpoint(_score, hc, head, tc, temperature, use_reentrant=False) if len(h) > n and torch.is_grad_enabled()
+             else _score(hc, head, tc, temperature) for hc, tc in zip(h.split(n), targets.split(n))]
     return tuple(torch.cat(p) for p in zip(*parts)) if parts else (h.new_zeros(0), h.new_zeros(0))
 
 # %% ../nbs/10_policy.ipynb #f992b3ea
@@ -84,7 +88,9 @@ class Policy:
                 ):
         from peft import LoraConfig, get_peft_model
         config = LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=0., bias='none', target_modules='all-linear', task_type='CAUSAL_LM')
-        self.model = get_peft_model(model, config, adapter_name=players[0])
+        with warnings.catch_warnings():  # peft asks transformers for an attribute under its old name
+            warnings.simplefilter('ignore', FutureWarning)
+            self.model = get_peft_model(model, config, adapter_name=players[0])
         for name in players[1:]: self.model.add_adapter(name, config)
         self.tokenizer, self.players, self.device = tokenizer, tuple(players), model.device
         self.heads = nn.ModuleDict({p: ValueHead(model.config.hidden_size) for p in players}).to(self.device)
@@ -142,5 +148,5 @@ class Policy:
         "Log-probabilities, entropies and values `(n,)` of the `n` tokens where `action` `(B, T)` is true, row by row."
         at = action[:, 1:]
         h = self.hidden(ids, mask)[:, :-1][at]
-        logp, entropy = score_tokens(h, self.model.get_output_embeddings().weight, ids[:, 1:][at], temperature)
+        logp, entropy = score_tokens(h, self.model.get_output_embeddings(), ids[:, 1:][at], temperature)
         return logp, entropy, self.heads[name](h)

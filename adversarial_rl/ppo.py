@@ -102,14 +102,15 @@ def _update(learner, t, held, reward, group, stage, temperature):
     held, action = torch.where(rest[:, None], held | t.action, held), t.action & ~rest[:, None]
     rows = (rest | live & t.action.any(1)).nonzero().squeeze(1)
     metrics = {'reward/mean': reward.float().mean().item(), 'dead_groups': 1 - live.float().mean().item(), 'truncated': cut.float().mean().item(), 'length': t.action.float().sum(1).mean().item()}
-    learner.updates += 1
     if not action[rows].any(): return metrics
+    learner.updates += 1
     b = dict(ids=t.ids[rows], mask=t.mask[rows], action=action[rows], held=held[rows])
     graph = _score_once(learner, b, temperature)
     _advantages(c, b, at_last(centred[rows], b['action']))
     metrics |= _passes(learner, b, graph, n_tokens, temperature)
     a = b['action']
-    return metrics | {'kl': kl_estimate(b['old'], b['ref'])[a].mean().item(), 'entropy': b['entropy'][a].mean().item(), 'explained_variance': explained_variance(b['value'][a], b['ret'][a])}
+    if c.kl_coef: metrics['kl'] = kl_estimate(b['old'], b['ref'])[a].mean().item()
+    return metrics | {'entropy': b['entropy'][a].mean().item(), 'explained_variance': explained_variance(b['value'][a], b['ret'][a])}
 
 def _examples(group, dead):
     "(B,) bool: the first row of each group in `dead`."
@@ -123,11 +124,11 @@ def _score_once(learner, b, temperature):
     with torch.no_grad():
         if b['held'].any():
             with policy.anchor(name): b['anchor'] = _score(learner, b, temperature)[0]
-        with policy.reference(): b['ref'] = _score(learner, b, temperature)[0] if c.kl_coef else None
+        if c.kl_coef:
+            with policy.reference(): b['ref'] = _score(learner, b, temperature)[0]
     single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= c.micro_batch
     graph = _score(learner, b, temperature) if single else None
     with torch.no_grad(): b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if single else _score(learner, b, temperature)
-    if b['ref'] is None: b['ref'] = b['old']
     return graph
 
 def _score(learner, b, temperature):
@@ -140,8 +141,8 @@ def _score(learner, b, temperature):
 
 def _advantages(c, b, reward):
     "Advantages, whitened, and returns into `b`; each token pays for its distance to the reference."
-    penalty = c.kl_coef * kl_estimate(b['old'], b['ref'], 'k1') * b['action']
-    adv, b['ret'] = gae(reward - penalty, b['value'], b['action'], c.gamma, c.lam)
+    if c.kl_coef: reward = reward - c.kl_coef * kl_estimate(b['old'], b['ref'], 'k1') * b['action']
+    adv, b['ret'] = gae(reward, b['value'], b['action'], c.gamma, c.lam)
     b['adv'] = whiten(adv, b['action'])
 
 # %% ../nbs/14_ppo.ipynb #8a48cca4
@@ -158,7 +159,7 @@ def _passes(learner, b, graph, n_tokens, temperature)->dict:
 
 def _step(learner, b, graph, n_tokens, temperature, sums):
     "One optimizer step on the rows of `b`; adds to `sums`, returns the mean k3 from before the update."
-    c, moved, count = learner.config, 0., int(b['action'].sum())
+    c, moved, count = learner.config, 0., max(1, int(b['action'].sum()))
     learner.optimizer.zero_grad(set_to_none=True)
     for i in range(0, len(b['ids']), c.micro_batch):
         m = {k: x[i:i + c.micro_batch] for k, x in b.items()}
@@ -173,7 +174,7 @@ def _step(learner, b, graph, n_tokens, temperature, sums):
         for k, x in dict(policy_loss=loss, value_loss=v_loss, clip_frac=clipped.float(), anchor_loss=drift).items(): sums[k] = sums.get(k, 0.) + x.sum().item() / count
         if len(logp) and not sums.get('finite_steps'): sums['ratio_gap'] = max(sums.get('ratio_gap', 0.), (logp - old).abs().max().exp().item() - 1)
     norm = torch.nn.utils.clip_grad_norm_(learner.adapter, c.max_grad_norm).item()
-    torch.nn.utils.clip_grad_norm_(learner.head, c.max_grad_norm)
-    if math.isfinite(norm): learner.optimizer.step()
-    sums['grad_norm'], sums['finite_steps'] = sums.get('grad_norm', 0.) + norm, sums.get('finite_steps', 0) + math.isfinite(norm)
+    finite = math.isfinite(norm + torch.nn.utils.clip_grad_norm_(learner.head, c.max_grad_norm).item())
+    if finite: learner.optimizer.step()
+    sums['grad_norm'], sums['finite_steps'] = sums.get('grad_norm', 0.) + norm, sums.get('finite_steps', 0) + finite
     return moved

@@ -207,7 +207,8 @@ def _assemble(policy, pieces, n, log):
 def _texts(policy, t, S):
     "What the player wrote, `B` lists of `S` strings."
     rows = [t.ids[i][t.action[i] & (t.stage[i] == k)].tolist() for i in range(len(t)) for k in range(S)]
-    flat = [text.split(PLAIN_STOP)[0] for text in policy.tokenizer.batch_decode(rows, skip_special_tokens=True)]
+    flat = policy.tokenizer.batch_decode(rows, skip_special_tokens=True)
+    if not getattr(policy.tokenizer, 'chat_template', None): flat = [text.split(PLAIN_STOP)[0] for text in flat]
     return [flat[i:i + S] for i in range(0, len(flat), S)]
 
 def concatenate(parts):

@@ -16,7 +16,7 @@ import torch
 
 from .curriculum import curriculum, draw_input, starter_problems, test_working, to_problem, trace
 from .metrics import evaluate_players
-from .platforms import check_writable, guarded
+from .platforms import UsageError, check_writable, guarded
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .stages import REASONING_STAGES, TEST_STAGE, pieces
@@ -65,7 +65,7 @@ def example(tokenizer, problem, stages, texts):
         learned += [False] * len(given) + [True] * len(written)
     return ids, learned
 
-def solver_example(tokenizer, c): return example(tokenizer, to_problem(c), REASONING_STAGES, [trace(c)[s.name] for s in REASONING_STAGES])
+def solver_example(tokenizer, c): return example(tokenizer, to_problem(c), REASONING_STAGES, [trace(c).get(s.name, f'{s.title}: nothing to add.') for s in REASONING_STAGES])
 def tester_example(tokenizer, c, rng): return example(tokenizer, to_problem(c), [TEST_STAGE], [test_working(c, draw_input(c.family, rng))])
 
 # %% ../nbs/41_starter.ipynb #b46dfd72
@@ -159,6 +159,7 @@ def run(argv:list):
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--steps', type=int, default=Recipe.steps, help='updates')
     args = parser.parse_args(argv)
+    if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
     from tqdm.auto import tqdm
     with tqdm(total=args.steps, unit='update', mininterval=1) as bar:
         def progress(step, loss): bar.set_postfix_str(f'loss {loss:.3f}', refresh=False); bar.update()

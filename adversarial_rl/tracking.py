@@ -12,13 +12,15 @@ from pathlib import Path
 import pandas as pd
 from tqdm.auto import tqdm
 
+from .platforms import write_whole
+
 # %% ../nbs/20_tracking.ipynb #59f0b942
 class MetricsFile:
     "Metrics of a run as JSON lines; each row has a `step`."
     def __init__(self, path, first_step:int=0):
         self.path = Path(path)
         kept = [r for r in read_metrics(path) if r['step'] < first_step] if self.path.exists() else []
-        self.path.write_text(''.join(json.dumps(r) + '\n' for r in kept))
+        write_whole(self.path, ''.join(json.dumps(r) + '\n' for r in kept).encode())
 
     def write(self, row:dict):
         "Append one row; numbers that are not finite become null."

@@ -20,9 +20,9 @@ def copy(tmp_path_factory):
     shutil.copy(ROOT/'settings.ini', root)
     shutil.copytree(ROOT/'nbs', root/'nbs', ignore=shutil.ignore_patterns('.ipynb_checkpoints'))
     (root/'adversarial_rl').mkdir()
-    bin, env = Path(sys.executable).parent, dict(os.environ, PYTHONPATH=str(root))
-    subprocess.run([bin/'nbdev_export'], cwd=root, env=env, check=True, capture_output=True)
-    for nb in NOTEBOOKS: subprocess.run([bin/'nbdev_clean', '--fname', root/nb.relative_to(ROOT)], cwd=root, env=env, check=True, capture_output=True)
+    code = 'import sys; from nbdev.clean import nbdev_clean; from nbdev.doclinks import nbdev_export; nbdev_export(); [nbdev_clean(fname=f) for f in sys.argv[1:]]'
+    done = subprocess.run([sys.executable, '-c', code, *(str(root/nb.relative_to(ROOT)) for nb in NOTEBOOKS)], cwd=root, env=dict(os.environ, PYTHONPATH=str(root)), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
     return root
 
 

@@ -1,6 +1,7 @@
 "The main job from its command line: results, resume, Ctrl-C, kill, mistakes, two bases, a sixth stage."
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -78,7 +79,7 @@ def test_going_on_equals_not_having_stopped(tmp_path):
     rows = [whole.train_step() for _ in range(6)]
     first = AdversarialTrainer(*config(tmp_path/'b'))
     for _ in range(3): first.train_step()
-    path = first.save()
+    path = first.save({'reward/generator': 0., 'validity': 0.})
     torch.manual_seed(999)
     second = AdversarialTrainer(*config(tmp_path/'b'))
     second.load_state_dict(load_checkpoint(path)[0])
@@ -104,7 +105,7 @@ def test_ctrl_c_saves_and_resume_finishes(tmp_path, finished):
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130 and 'Traceback' not in err and '--resume goes on from there' in err
     done = len(steps(tmp_path))
-    assert load_checkpoint(checkpoints(tmp_path/'ck')[0])[1]['step'] >= done - 1
+    assert load_checkpoint(checkpoints(tmp_path/'ck')[0])[1]['step'] == done
     again = run(tmp_path, '--resume')
     assert again.returncode == 0, again.stderr
     assert 'going on from' in again.stdout
@@ -122,6 +123,16 @@ def test_sigkill_loses_nothing_that_was_saved(tmp_path, finished):
     assert again.returncode == 0, again.stderr
     same = lambda f: json.loads((f/'out'/'training_results.json').read_text())['held_out']
     assert same(tmp_path) == same(finished[0])
+
+
+def test_a_new_run_is_not_mistaken_for_the_old_one(tmp_path):
+    "The same folders, twice, with other seeds: the first one's checkpoints are set aside, and --resume refuses other settings."
+    fewer = ['--n-discriminator-steps', '0', '--k-alternating-steps', '0']
+    for seed in ('0', '1'): assert run(tmp_path, *fewer, '--seed', seed).returncode == 0
+    assert [load_checkpoint(p)[1]['settings']['seed'] for p in (checkpoints(tmp_path/'ck')[0], checkpoints(tmp_path/'ck'/'previous')[0])] == [1, 0]
+    assert (tmp_path/'ck'/'checkpoint_best.pt').exists()
+    refused = run(tmp_path, *fewer, '--seed', '0', '--resume')
+    assert refused.returncode == 2 and 'was made with seed 1, not 0' in refused.stderr
 
 
 def test_a_sixth_stage_trains(tmp_path):
@@ -146,6 +157,11 @@ def bad(tmp_path):
     (tmp_path/'nothing.json').write_text('not json')
     (tmp_path/'bad.yaml').write_text('learning_rate: [1, 2]\n')
     (tmp_path/'file').write_text('')
+    wrong, cut = tmp_path/'wrong.json', tmp_path/'cut'
+    p = dict(description='Return twice n.', function_signature='def double(n):', baseline_tests=['assert double(3) == 6'], reference_solution='def double(n):\n    return n', difficulty='easy', tags=[])
+    wrong.write_text(json.dumps({'problems': [p | dict(id='double'), p | dict(id='two')]}))
+    shutil.copytree(resource('checkpoints/starter'), cut)
+    (cut/'model.safetensors').write_bytes((cut/'model.safetensors').read_bytes()[:1000])
     return [
         (['--problems-file', 'absent.json'], 'no such problems file'), (['--problems-file', str(broken)], "problem 1 ('one'): field 'description' is missing"),
         (['--problems-file', str(tmp_path/'nothing.json')], 'not valid JSON'), (['--generator-model', 'nobody/no-such-model'], 'use the bundled one'),
@@ -154,10 +170,12 @@ def bad(tmp_path):
         (['--max-new-tokens', 'many'], 'invalid int value'), (['--no-such-flag', '1'], 'no-such-flag'), (['--graded-on', 'luck'], 'must be one of'),
         (['--device', 'cuda'] if not torch.cuda.is_available() else ['--device', 'tpu'], '--device'), (['--output-dir', str(tmp_path/'file'/'out')], 'cannot be written'),
         (['--config', 'absent.yaml'], 'no such file'), (['--config', str(tmp_path/'bad.yaml')], 'must be a single value'), (['--resume', '--checkpoint-dir', str(tmp_path/'none')], 'no checkpoint to go on from'),
+        (['--n-discriminator-steps', '0', '--n-generator-steps', '0', '--k-alternating-steps', '0'], 'nothing to do'), (['--device', 'cpu:abc'], '--device cpu:abc'),
+        (['--problems-file', str(wrong)], "problem 'double': field 'reference_solution' fails"), (['--generator-model', str(cut)], 'cannot be loaded'),
     ]
 
 
-@pytest.mark.parametrize('case', range(18))
+@pytest.mark.parametrize('case', range(22))
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, case, capfd):
     from adversarial_rl.adversarial import main
     flags, says = bad(tmp_path)[case]
@@ -188,7 +206,8 @@ def test_help_reads_well():
 def test_the_wheel_brings_its_data_and_trains_outside_the_project(tmp_path):
     root = Path(__file__).resolve().parent.parent
     if not (root/'setup.py').exists(): pytest.skip('not in a clone')
-    subprocess.run([sys.executable, '-m', 'pip', 'wheel', '-q', '--no-deps', '--disable-pip-version-check', '-w', tmp_path/'dist', root], check=True)
+    shutil.copytree(root, tmp_path/'clone', ignore=shutil.ignore_patterns('.venv', '.git', 'output*', 'run', 'build', '*.egg-info'))
+    subprocess.run([sys.executable, '-m', 'pip', 'wheel', '-q', '--no-deps', '--no-build-isolation', '--disable-pip-version-check', '-w', tmp_path/'dist', tmp_path/'clone'], check=True)
     wheel = next((tmp_path/'dist').glob('*.whl'))
     subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--no-deps', '--disable-pip-version-check', '--target', tmp_path/'site', wheel], check=True)
     env = dict(os.environ, PYTHONPATH=str(tmp_path/'site'))
