@@ -63,7 +63,7 @@ def training_curves(output_dir,              # A run's folder
     (a, b), (c, d) = fig.subplots(2, 2)
     g, t = 'generator', 'discriminator'
     _panel(a, df, {'generator': (g, 'reward/generator', BLUE), 'discriminator': (t, 'reward/discriminator', ORANGE)}, 'what each player earns', (0, 1))
-    _panel(b, df, {'valid tests': (t, 'validity', ORANGE), 'distinct inputs in a round': (t, 'distinct', GREEN)}, 'what the discriminator writes', (0, 1))
+    _panel(b, df, {'valid tests, copies not counted': (t, 'validity', ORANGE), 'distinct inputs in a round': (t, 'distinct', GREEN)}, 'what the discriminator writes', (0, 1))
     _panel(c, df, {'on baseline tests': (g, 'baseline_pass_rate', BLUE), "on the discriminator's valid tests": (g, 'adversarial_pass_rate', ORANGE), 'all baseline tests passed': (g, 'solved', GREEN)}, "share of tests the generator passes", (0, 1))
     results = output/'training_results.json'
     if results.exists(): _before_after(d, json.loads(results.read_text())['held_out'])
