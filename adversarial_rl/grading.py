@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['KINDS', 'UNSAFE', 'HARMLESS', 'Outcome', 'printable', 'ending', 'to_outcome', 'parse_source', 'split_tests',
            'grade_many', 'grade', 'run', 'find_asserts', 'calls', 'self_contained', 'arguments', 'test_input',
-           'parse_tests', 'reference_results', 'validate_many', 'validate_tests', 'validity', 'grade_matrix']
+           'parse_tests', 'reference_results', 'validate_many', 'validate_tests', 'grade_matrix']
 
 # %% ../nbs/05_grading.ipynb #7dcfb529
 import ast, builtins, re, signal, warnings
@@ -201,11 +201,6 @@ def validate_many(pairs,                 # (reference program, tests) pairs
 def validate_tests(reference:str, tests, limits:Limits=Limits())->list: # One bool a test
     "Which tests the reference passes in both of two runs."
     return validate_many([(reference, tests)], limits)[0]
-
-# %% ../nbs/05_grading.ipynb #bfdc0a12
-def validity(flags)->float: # 0 when there is no test
-    "Share of valid tests."
-    return sum(flags) / len(flags) if flags else 0.0
 
 # %% ../nbs/05_grading.ipynb #9edc088d
 def grade_matrix(codes,                 # Candidate programs
