@@ -7,7 +7,7 @@ __all__ = ['COLUMNS', 'SAVE_EVERY', 'Step', 'schedule', 'make_players', 'trainin
            'finish_step_first', 'train', 'report', 'run', 'main']
 
 # %% ../nbs/30_adversarial.ipynb #bff6c953
-import contextlib, json, random, signal, sys, threading, time, warnings
+import contextlib, json, random, signal, sys, threading, time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -18,7 +18,7 @@ from .config import PPOConfig, TrainingConfig, parse_config
 from .game import discriminator_rewards, generator_rewards, play_round, round_metrics
 from .grading import grade_many
 from .metrics import evaluate_players
-from .platforms import UsageError, check_writable, guarded, platform, write_whole
+from .platforms import UsageError, check_writable, guarded, platform, quiet_libraries, write_whole
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .ppo import Learner
@@ -233,7 +233,7 @@ def report(results)->str:
 
 def run(argv:list):
     "The command `run_training`: settings, training, report, figure."
-    warnings.filterwarnings('ignore', category=FutureWarning)
+    quiet_libraries()
     ppo, config = parse_config([PPOConfig, TrainingConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     results = train(config, ppo)
     from adversarial_rl.plots import training_curves

@@ -16,7 +16,7 @@ import torch
 
 from .curriculum import curriculum, draw_input, starter_problems, test_working, to_problem, trace
 from .metrics import evaluate_players
-from .platforms import UsageError, check_writable, guarded
+from .platforms import UsageError, check_writable, guarded, quiet_libraries
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .stages import REASONING_STAGES, TEST_STAGE, pieces
@@ -160,6 +160,7 @@ def run(argv:list):
     parser.add_argument('--steps', type=int, default=Recipe.steps, help='updates')
     args = parser.parse_args(argv)
     if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
+    quiet_libraries()
     from tqdm.auto import tqdm
     with tqdm(total=args.steps, unit='update', mininterval=1) as bar:
         def progress(step, loss): bar.set_postfix_str(f'loss {loss:.3f}', refresh=False); bar.update()
