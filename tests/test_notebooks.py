@@ -43,6 +43,7 @@ def test_notebook_is_fit_to_be_read(nb):
     assert 'widgets' not in book['metadata']
     outputs = json.dumps([c.get('outputs') for c in book['cells']])
     assert not re.search(r'/(home|root|work|tmp|Users)/', outputs), 'an output holds a path'
+    assert 'widget-view' not in outputs, 'an output is a widget that readers will not see'
     assert not [o for c in book['cells'] for o in c.get('outputs', []) if o['output_type'] == 'error']
 
 
