@@ -9,9 +9,10 @@ __all__ = ['KINDS', 'UNSAFE', 'HARMLESS', 'Outcome', 'printable', 'ending', 'to_
 
 # %% ../nbs/05_grading.ipynb #7dcfb529
 import ast, builtins, re, signal, warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .sandbox import Job, Limits, Report, default_sandbox
+from .execution import Limits
+from .sandbox import Job, Report, default_sandbox
 
 # %% ../nbs/05_grading.ipynb #ca20c481
 KINDS = ('success', 'success_output', 'assertion_failure', 'syntax_error', 'indentation_error', 'runtime_error', 'timeout',
@@ -26,7 +27,7 @@ class Outcome:
     message:str = ''           # First failure in a line or two, at most 500 characters, no control characters
     stdout:str = ''            # What it printed, cut at the limit; raw, so escape it before logging
     seconds:float = 0.0        # Real time
-    shared_process:bool = True # The verdict came from the interpreter that ran the program, which can forge it
+    shared_process:bool = False # The tests had to run in the program's own interpreter, which can forge the verdict: not to be trusted
     layers:tuple = ()          # Isolation that was in force
 
     @property
@@ -47,10 +48,12 @@ def ending(report:Report, # Facts of one run
     "Why a program stopped before its end."
     if report.killed == 'output': return 'output_limit', f'more than {limits.output_bytes} bytes of output'
     if report.killed == 'wall': return 'timeout', f'no end after {limits.wall_seconds:g} s'
+    gone = any(kind == 'gone' for kind, _ in report.steps)
+    if not gone and not report.together: return '', ''
     if report.status == -signal.SIGXCPU or report.status == -signal.SIGKILL and report.cpu >= limits.cpu_seconds:
         return 'timeout', f'no end after {limits.cpu_seconds:g} s of processor time'
-    if report.status < 0: return 'crash', f'ended by signal {-report.status}: {signal.strsignal(-report.status)}'
-    if not report.finished or report.status: return 'early_exit', 'the process ended before its time'
+    if report.status and report.status < 0: return 'crash', f'ended by signal {-report.status}: {signal.strsignal(-report.status)}'
+    if gone or not report.finished or report.status: return 'early_exit', 'the process ended before its time'
     return '', ''
 
 # %% ../nbs/05_grading.ipynb #64642a78
@@ -63,13 +66,14 @@ def to_outcome(report:Report, # Facts of one run
     failures = [(kind, message, i) for i, (kind, message) in enumerate(steps) if kind != 'ok']
     kind, message = ending(report, job.limits)
     if report.error: kind, message, per_test = 'infra_error', report.error, (False,) * n
-    elif failures: kind, message, at = failures[0]
+    elif failures and failures[0][0] != 'gone': kind, message, at = failures[0]
+    elif failures: at = failures[0][2]
     elif kind: at = len(steps)
     elif len(steps) != n + 1: kind, message, at = 'early_exit', 'the process ended before its time', len(steps)
     else: kind = 'success_output' if report.stdout else 'success'
     if kind not in ('success', 'success_output', 'infra_error') and 0 < at <= n: message = f'test {at}: {message}'
     return Outcome(kind, kind.startswith('success'), per_test, printable(message), report.stdout, report.seconds,
-                   layers=report.layers)
+                   report.together and n > 0, report.layers)
 
 # %% ../nbs/05_grading.ipynb #9574c0b7
 def parse_source(text:str,       # Untrusted source
@@ -97,12 +101,13 @@ def grade_many(jobs,                   # (code, tests) pairs; tests as in `grade
                limits:Limits=Limits(), # For each program with its tests
                progress=None           # Called with (done, total)
               )->list:                 # Outcomes, in order
-    "Grade many programs at once; identical jobs run once."
+    "Grade many programs at once; identical jobs run once. Tests that cannot be run apart from the program share its process, and the outcome says so."
     jobs = [Job(code, tuple(split_tests(tests) if isinstance(tests, str) else tests), limits) for code, tests in jobs]
     once = list(dict.fromkeys(jobs))
-    reports = default_sandbox().map(once, progress)
-    outcomes = {job: to_outcome(report, job) for job, report in zip(once, reports)}
-    return [outcomes[job] for job in jobs]
+    reports = dict(zip(once, default_sandbox().map(once, progress)))
+    again = [job for job in once if any(kind == 'unsupported' for kind, _ in reports[job].steps)]
+    reports |= zip(again, default_sandbox().map([replace(job, together=True) for job in again]))
+    return [to_outcome(reports[job], job) for job in jobs]
 
 # %% ../nbs/05_grading.ipynb #59332038
 def grade(code:str,              # Program text

@@ -1,0 +1,128 @@
+"Every hostile program against the grader: none passes, none gets out, none keeps the next good one from passing."
+import ast, concurrent.futures, json, os, secrets, select, shutil, socket, subprocess, sys, tempfile, time
+from pathlib import Path
+
+import pytest
+from hostile import GROUPS, NAIVE, TABLE
+
+from adversarial_rl.grading import KINDS, grade, grade_many
+from adversarial_rl.sandbox import default_sandbox
+
+pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
+GOOD = 'def f(x): return x + 1', ('assert f(3) == 4', 'assert f(10) == 11')
+GROUP = {case: name for name, cases in GROUPS.items() for case in cases}
+
+def snapshot(folder):
+    def look(path):
+        s = os.lstat(path)
+        return s.st_mode, s.st_uid, s.st_gid, s.st_size, s.st_nlink, s.st_mtime_ns, s.st_ctime_ns
+    return {str(p): look(p) for p in (folder, *sorted(folder.rglob('*')))}
+
+def text_of(path):
+    try: return Path(path).read_bytes()
+    except OSError: return b''
+
+def processes(): return [p for p in os.listdir('/proc') if p.isdigit()]
+def scratch(): return Path(getattr(default_sandbox(), 'root', tempfile.gettempdir()))
+def marked(word): return [p for p in processes() if word in text_of(f'/proc/{p}/cmdline') + b''.join(text_of(f'{t}/comm') for t in Path(f'/proc/{p}/task').glob('*'))]
+def parent_of(pid): return int((text_of(f'/proc/{pid}/stat').rpartition(b')')[2].split() or [0, -1])[1])
+
+def strays(): # Below the templates, and orphans that look like one
+    templates = default_sandbox().pids()
+    looks = {text_of(f'/proc/{p}/cmdline') for p in templates}
+    return {p for p in processes() if parent_of(p) in templates or parent_of(p) == 1 and text_of(f'/proc/{p}/cmdline') in looks and int(p) not in templates}
+
+class World:
+    "What the programs must not touch: a folder for each that names one, listeners, a secret, and a word to know them by."
+    def __init__(self):
+        self.secret, self.marker = secrets.token_hex(8), 'h' + secrets.token_hex(5)
+        self.root, self.folders, self.listeners = Path(tempfile.mkdtemp()), {}, []
+        self.root.chmod(0o755)
+        tcp, udp = socket.create_server(('127.0.0.1', 0)), socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.port = tcp.getsockname()[1]
+        udp.bind(('127.0.0.1', self.port))
+        self.listeners += [tcp, udp]
+        self.listen('\0' + self.marker)
+
+    def listen(self, address):
+        s = socket.socket(socket.AF_UNIX)
+        s.bind(address); s.listen(8)
+        self.listeners.append(s)
+
+    def folder(self, case):
+        path = self.root / case.name
+        path.mkdir()
+        (path / 'secret').write_text(self.secret)
+        try: os.setxattr(path / 'secret', 'user.x', b'x')
+        except OSError: pass
+        if '{outside}/sock' in case.code: self.listen(str(path / 'sock'))
+        for p in (path, *path.iterdir()): p.chmod(0o777 if p == path else 0o666)
+        self.folders[case] = path, snapshot(path)
+        return path
+
+    def fill(self, case):
+        code = case.code.replace('{port}', str(self.port)).replace('{marker}', self.marker)
+        return code.replace('{outside}', str(self.folder(case))) if '{outside}' in code else code
+
+    def close(self):
+        for s in self.listeners: s.close()
+        shutil.rmtree(self.root)
+
+@pytest.fixture(scope='module')
+def world(request):
+    wanted = {item.callspec.params.get('case') for item in request.session.items if hasattr(item, 'callspec')}
+    w = World()
+    w.walled = any(word in layer for word in ('seccomp', 'filter') for layer in grade(*GOOD).layers)
+    w.before, w.outcomes = strays(), {}
+    cases = [c for c in TABLE if c in wanted and (w.walled or GROUP[c] not in ('bombs', 'escapes'))]
+    for limits in dict.fromkeys(c.limits for c in cases):
+        batch = [c for c in cases if c.limits == limits]
+        jobs = [job for c in batch for job in ((w.fill(c), c.tests), (f'# after {c.name}\n{GOOD[0]}', GOOD[1]))]
+        outcomes = grade_many(jobs, limits)
+        w.outcomes.update(zip(batch, zip(outcomes[::2], outcomes[1::2])))
+    yield w
+    w.close()
+
+@pytest.mark.parametrize('case', TABLE, ids=lambda c: f'{GROUP[c]}-{c.name}')
+def test_hostile(world, case):
+    if case not in world.outcomes: pytest.skip('no walls around it here')
+    o, good = world.outcomes[case]
+    assert not o.passed and not all(o.per_test) and len(o.per_test) == len(case.tests), o
+    assert o.kind in (case.kinds or KINDS) and o.kind not in ('success', 'success_output', 'infra_error'), o
+    assert 0 < len(o.message) <= 500 and all(c.isprintable() or c == '\n' for c in o.message), o
+    assert 'ESCAPED' not in o.stdout and world.secret not in o.stdout + o.message, o
+    assert o.seconds < case.limits.wall_seconds + 3 and len(o.stdout.encode(errors='replace')) <= 4 * case.limits.output_bytes
+    if case in world.folders: path, before = world.folders[case]; assert snapshot(path) == before
+    assert good.passed and good.kind == 'success', good
+
+def test_nothing_outlives_its_run(world):
+    end = time.monotonic() + 2
+    while (marked(world.marker.encode()) or len(strays()) > len(world.before)) and time.monotonic() < end: time.sleep(0.1)
+    assert not marked(world.marker.encode())
+    assert len(strays()) <= len(world.before)
+
+def test_nobody_connected(world): assert not select.select(world.listeners, [], [], 0)[0]
+
+def test_nothing_was_left_behind(world):
+    tops = ['/', '/tmp', '/var/tmp', '/dev/shm', '/dev/mqueue', Path.home(), Path(os.__file__).parent, scratch()]
+    assert not [p for top in tops if os.path.isdir(top) for p in os.listdir(top) if world.marker in p]
+    assert not list(scratch().rglob(f'*{world.marker}*'))
+
+def test_the_table():
+    assert len(TABLE) >= 140 and len({c.name for c in TABLE}) == len(TABLE) == len(GROUP)
+    for c in TABLE:
+        assert set(c.kinds) <= set(KINDS) - {'success', 'success_output', 'infra_error'} and c.tests, c.name
+        for source in (*c.tests, *([] if {'syntax_error', 'indentation_error'} & set(c.kinds) else [c.code])): ast.parse(source)
+
+def passes_naively(case):
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            return not subprocess.run([sys.executable, '-I', '-S', '-W', 'ignore', '-c', NAIVE], input=json.dumps([case.code, case.tests]), cwd=folder, text=True, errors='replace',
+                                      capture_output=True, timeout=4, start_new_session=True).returncode
+        except subprocess.TimeoutExpired: return False
+
+def test_the_naive_grader_falls():
+    "The cheats are real: a grader that runs tests beside the program believes them."
+    cases = [c for name in ('exits', 'equality', 'tampering', 'oracle') for c in GROUPS[name]]
+    with concurrent.futures.ThreadPoolExecutor(2) as pool: fooled = [c.name for c, ok in zip(cases, pool.map(passes_naively, cases)) if ok]
+    assert len(fooled) >= 40, fooled
