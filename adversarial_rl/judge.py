@@ -248,7 +248,7 @@ MODULES = set('math cmath collections itertools functools string re heapq bisect
 UNTIDY = set('exec eval compile open input globals locals vars setattr delattr getattr memoryview breakpoint __import__ print exit quit help'.split())
 
 def study(tests:list  # Test sources
-         )->tuple:    # (names asked of the candidate, why the tests cannot be run apart or '', whether they leave the judge as it was)
+         )->tuple:    # (names asked of the candidate, modules of the judge's, why the tests cannot be run apart or '', whether they leave the judge as it was)
     "What tests need, from their text alone; sources that do not parse say nothing."
     nodes = []
     for source in tests:
@@ -257,9 +257,11 @@ def study(tests:list  # Test sources
     used = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
     own = {x.id for x in nodes if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load)} | {x.arg for x in nodes if isinstance(x, ast.arg)}
     own |= {x.name for x in nodes if isinstance(x, (ast.FunctionDef, ast.ClassDef))} | {a.asname or a.name.split('.')[0] for x in nodes if isinstance(x, (ast.Import, ast.ImportFrom)) for a in x.names}
-    theirs = used - own - set(dir(builtins)) - MODULES
-    if not theirs: theirs = {x.func.id for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id not in own | MODULES and x.func.id not in UNTIDY} if len(used - own - MODULES) == 1 else set()
-    return sorted(theirs), apart(nodes, theirs), tidy(nodes)
+    called = {x.func.id for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)}
+    modules = ({x.value.id for x in nodes if isinstance(x, ast.Attribute) and isinstance(x.value, ast.Name)} & sys.stdlib_module_names) - called - own
+    theirs = used - own - modules - set(dir(builtins))
+    if not theirs and len(alone := called - own - UNTIDY) == 1: theirs = alone
+    return sorted(theirs), sorted(modules), apart(nodes, theirs), tidy(nodes) and modules <= MODULES
 
 def apart(nodes, theirs)->str:
     "Why these tests must share a process with the program; '' if they need not."
@@ -302,13 +304,14 @@ def wait_for_program(link:Link)->tuple:  # (kind, message) of the first step
 def judge(link:Link,   # To the candidate
           tests:list,  # Test sources
           names:list,  # Names asked of the candidate, see `study`
+          modules:list,# Modules the tests use without importing them
           say          # Called with (kind, message) after each step
          ):
     "Run every test; the report is the verdict."
     kind, message = wait_for_program(link)
     say(kind, message)
     if kind != 'ok': return
-    call, space = Call(link), {'__name__': '__tests__', **{m: importlib.import_module(m) for m in MODULES if any(m in t for t in tests)}}
+    call, space = Call(link), {'__name__': '__tests__', **{m: importlib.import_module(m) for m in modules}}
     for i, source in enumerate(tests, 1):
         try:
             space.update(call.names(names))

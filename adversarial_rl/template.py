@@ -165,7 +165,7 @@ def judge_one(client, ask, hear)->str:
     state, kept = 'd', set(vars(builtins))
     try:
         nonce, tests = read_frame(client)
-        names, why, tidy = study(tests)
+        names, modules, why, tidy = study(tests)
         say, gone = reporter(client, nonce), False
         def tell(kind, message=''):
             nonlocal gone
@@ -173,7 +173,7 @@ def judge_one(client, ask, hear)->str:
             say(kind, message)
         tell('start')
         if why: tell('unsupported', why)
-        else: judge(Link(hear, ask), tests, names, tell)
+        else: judge(Link(hear, ask), tests, names, modules, tell)
         tell('end')
         state = 'd' if not tidy or set(vars(builtins)) != kept else 'g' if gone else 'k'
     except (EOFError, OSError): pass

@@ -33,7 +33,7 @@ CASES = [
     bomb('descriptors-used-up', 'import os\ndef f(x):\n    while True: os.dup(0)'),
     bomb('thread-stacks', 'import threading\nthreading.stack_size(2**26)\ndef f(x):\n    for _ in range(500): threading.Thread(target=threading.Event().wait, daemon=True).start()', (*FULL, 'assertion_failure')),
     bomb('threads', 'import threading\ndef f(x):\n    for _ in range(3000): threading.Thread(target=threading.Event().wait, daemon=True).start()', (*FULL, 'assertion_failure')),
-    bomb('threads-exponential', 'import threading\ndef split(n):\n    if n: [threading.Thread(target=split, args=(n - 1,), daemon=True).start() for _ in range(2)]\n    threading.Event().wait()\ndef f(x): split(11)', (*FULL, 'assertion_failure'), limits=SHORT),
+    bomb('threads-exponential', 'import threading\ndef split(n):\n    if n: [threading.Thread(target=split, args=(n - 1,), daemon=True).start() for _ in range(2)]\n    threading.Event().wait()\ndef f(x): split(11)', (*FULL, 'assertion_failure', 'output_limit'), limits=SHORT),
     bomb('recursion', 'def f(x): return f(x) + 1'),
     bomb('recursion-without-limit', 'import sys\nsys.setrecursionlimit(10**9)\ndef f(x): return f(x) + 1'),
     bomb('recursion-in-c', 'import sys\nsys.setrecursionlimit(10**9)\nclass R:\n    def __repr__(self): return repr([self])\ndef f(x): return repr(R())'),

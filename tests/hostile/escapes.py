@@ -91,7 +91,7 @@ CASES = [
     reach('read-through-linecache', '__import__("linecache").getline("{outside}/secret", 1) or 1 / 0'),
     reach('read-through-fd-walk', 'next(read(f"/proc/self/fd/{n}/{outside}/secret") for n in range(3, 64) if os.path.isdir(f"/proc/self/fd/{n}"))'),
     reach('read-through-inherited-folder', 'next(os.open("{outside}/secret".lstrip("/"), 0, dir_fd=n) for n in range(3, 64) if os.path.isdir(f"/proc/self/fd/{n}"))'),
-    reach('list-outside', 'os.listdir("{outside}")'), reach('list-root', 'os.listdir("/root")'), reach('list-home', 'os.listdir(os.path.expanduser("~")) if os.path.expanduser("~") not in ("/", os.getcwd()) else 1 / 0'),
+    reach('list-outside', 'os.listdir("{outside}")'), reach('list-root', 'os.listdir("/root")'), reach('list-home', 'os.listdir(os.path.expanduser("~")) if os.path.abspath(os.path.expanduser("~")) not in ("/", os.getcwd()) else 1 / 0'),
     reach('environment-of-the-grader', '[k for k in os.environ if "TOKEN" in k or "KEY" in k or k.startswith(("PYTEST", "SSH", "AWS", "HF_"))][0]'),
     reach('inotify', 'libc("inotify_add_watch", ctypes.CDLL(None).inotify_init(), b"{outside}", 0x100)'),
     reach('fanotify', 'libc("fanotify_init", 0, 0)'),
