@@ -73,7 +73,7 @@ def unpack(raw:bytes, # JSON
     def build(pair):
         (name, form), = pair.items()
         return handle(form) if name == 'handle' else READ[name](form)
-    try: return json.loads(raw, object_hook=build)
+    try: return json.loads(raw.decode(), object_hook=build)
     except (KeyError, TypeError, RecursionError, ArithmeticError, AttributeError) as e: raise ValueError(f'not plain data: {type(e).__name__}') from None
 
 # %% ../nbs/04_codec.ipynb #74163374

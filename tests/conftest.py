@@ -25,3 +25,12 @@ def qwen(tokenizer):
         return Qwen2ForCausalLM(Qwen2Config(vocab_size=len(tokenizer), hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
                                             tie_word_embeddings=True, max_position_embeddings=512, eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)).eval()
     return make
+
+
+def pytest_addoption(parser):
+    parser.addoption('--off', default='', help='walls the sandbox does without, with commas: namespaces,landlock,seccomp,user')
+
+
+def pytest_configure(config):
+    from adversarial_rl import sandbox
+    if off := config.getoption('--off'): sandbox._default = sandbox.Sandbox(off=tuple(off.split(',')))

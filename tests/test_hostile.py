@@ -73,6 +73,7 @@ def world(request):
     wanted = {item.callspec.params.get('case') for item in request.session.items if hasattr(item, 'callspec')}
     w = World()
     w.walled = any(word in layer for word in ('seccomp', 'filter') for layer in grade(*GOOD).layers)
+    grade_many([(f'# {n}\n{GOOD[0]}', GOOD[1]) for n in range(50)])   # Every template has its judge
     w.before, w.outcomes = strays(), {}
     cases = [c for c in TABLE if c in wanted and (w.walled or GROUP[c] not in ('bombs', 'escapes'))]
     for limits in dict.fromkeys(c.limits for c in cases):
