@@ -24,6 +24,7 @@ from .policy import Policy, load_model
 from .ppo import Learner
 from .problems import load_problems, split_problems
 from .rewards import checkpoint_score
+from .sandbox import isolated, sandbox_report
 from .tracking import MetricsFile, progress_bar, read_metrics, stage_table
 
 # %% ../nbs/30_adversarial.ipynb #261e0459
@@ -132,7 +133,7 @@ class AdversarialTrainer:
 
     def settings(self)->dict:
         "What a run that goes on must have in common with the one it continues."
-        free = ('output_dir', 'checkpoint_dir', 'resume', 'device', 'sampling_threads', 'micro_batch')
+        free = ('output_dir', 'checkpoint_dir', 'resume', 'device', 'sampling_threads', 'micro_batch', 'require_isolation')
         stages = dict(stages=[s.name for s in self.generator.stages])
         return {k: v for k, v in (asdict(self.config) | asdict(self.ppo) | stages).items() if k not in free}
 
@@ -178,6 +179,7 @@ def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
     "The main job; returns what it writes to `training_results.json`."
     output = check_writable(config.output_dir)
     check_writable(config.checkpoint_dir)
+    _check_isolation(config.require_isolation)
     trainer = AdversarialTrainer(config, ppo, stages)
     p = trainer.platform
     print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
@@ -192,6 +194,14 @@ def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
                    stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), configuration=asdict(config) | asdict(ppo))
     write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
     return results
+
+def _check_isolation(required):
+    "Warn once, or refuse, where programs could get out."
+    report = sandbox_report()
+    if isolated(report): return
+    ways = '; '.join(name for name, found in report.items() if found != 'held')
+    if required: raise UsageError(f'--require-isolation: on this machine a program could {ways}; run where the kernel has seccomp, or in a container')
+    print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
 def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
 

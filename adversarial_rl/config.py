@@ -75,6 +75,7 @@ class TrainingConfig:
     discriminator_kl_coef: float = setting(-1.0, "the discriminator's own kl_coef, -1 for the same; holding it nearer to the reference keeps its tests varied", -1, 10)
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
+    require_isolation: bool = setting(False, 'refuse to run where programs could reach the network, files or other processes')
     sampling_threads: int = setting(0, "PyTorch's threads while sampling, 0 for its default; a tiny model samples faster with one", 0, 1024)
 
 # %% ../nbs/01_config.ipynb #2934662c

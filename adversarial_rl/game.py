@@ -54,7 +54,7 @@ def grade_programs(problems, programs, suites, valid):
     baseline, own = [], []
     for p, codes, tests in zip(problems, programs, fair):
         n, rows = len(p.baseline_tests), [next(outcomes) for _ in codes]
-        known = [None if o.kind == 'infra_error' else o.per_test for o in rows]
+        known = [None if o.kind == 'infra_error' or o.shared_process else o.per_test for o in rows]
         baseline.append([row and row[:n] for row in known])
         own.append([row and dict(zip(tests, row[n:])) for row in known])
     return baseline, own
@@ -95,11 +95,11 @@ def discriminator_rewards(r:Round)->torch.Tensor:
                          for suites, valid, rows in zip(r.suites, r.valid, r.tests_passed) for suite, flags in zip(suites, valid)])
 
 def round_metrics(r:Round)->dict:
-    "Means over the round: pass rates on both kinds of tests, solved problems, validity, distinct inputs."
+    "Means over the round: pass rates on both kinds of tests, solved problems, validity, distinct inputs, programs without a verdict to trust."
     mean = lambda xs: sum(xs) / len(xs) if xs else 0.
     baseline = [b for bs in r.baseline_passed for b in bs if b is not None]
     inputs = [test_input(t, p.function_name) for p, group in zip(r.problems, r.suites) for suite in group for t in suite]
     return {'baseline_pass_rate': mean([generator_reward(b) for b in baseline]), 'solved': mean([all(b) for b in baseline]),
             'adversarial_pass_rate': mean([x for rows in r.tests_passed for row in rows if row for x in row.values()]),
             'validity': mean([validity(flags) for group in r.valid for flags in group if flags is not None]),
-            'distinct': len(set(inputs)) / len(inputs) if inputs else 0.}
+            'distinct': len(set(inputs)) / len(inputs) if inputs else 0., 'ungraded': mean([b is None for bs in r.baseline_passed for b in bs])}

@@ -12,6 +12,7 @@ import ast, builtins, re, signal, warnings
 from dataclasses import dataclass, replace
 
 from .execution import Limits
+from .judge import study
 from .sandbox import Job, Report, default_sandbox
 
 # %% ../nbs/05_grading.ipynb #ca20c481
@@ -181,16 +182,16 @@ def parse_tests(text:str,          # Anything a model wrote
     for node in find_asserts(text):
         try: source, found = ast.unparse(ast.Assert(node.test)), calls(node.test, function_name)
         except (RecursionError, ValueError): continue
-        if found and self_contained(node.test, function_name): kept.setdefault(arguments(found[0]), source)
+        if found and self_contained(node.test, function_name) and not study([source])[2]: kept.setdefault(arguments(found[0]), source)
     return list(kept.values())[:max_tests]
 
 # %% ../nbs/05_grading.ipynb #2ee216f3
 def reference_results(pairs, limits:Limits=Limits())->list:
-    "For each (reference, tests) pair one bool a test, None where the sandbox itself failed; a test that stops the program fails alone."
-    def flags(o, n): return [None] * n if o.kind == 'infra_error' else list(o.per_test)
+    "For each (reference, tests) pair one bool a test, None where the sandbox itself failed; a test that stops the program, or must share its process, fails alone."
+    def flags(o, n): return [None] * n if o.kind == 'infra_error' else [False] * n if o.shared_process else list(o.per_test)
     outcomes = grade_many(pairs, limits)
     again = [(i, j) for i, o in enumerate(outcomes) for j in range(len(pairs[i][1]))
-             if o.kind in ('timeout', 'memory_limit', 'output_limit', 'early_exit', 'crash') and len(pairs[i][1]) > 1]
+             if (o.shared_process or o.kind in ('timeout', 'memory_limit', 'output_limit', 'early_exit', 'crash')) and len(pairs[i][1]) > 1]
     results = [flags(o, len(tests)) for o, (_, tests) in zip(outcomes, pairs)]
     for (i, j), o in zip(again, grade_many([(pairs[i][0], [pairs[i][1][j]]) for i, j in again], limits)): results[i][j] = flags(o, 1)[0]
     return results

@@ -4,11 +4,11 @@
 
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'CALLS', 'MACHINES', 'ALLOW',
-           'DENY', 'NO_SUCH', 'WORK', 'OPEN', 'CHANGE', 'NEVER', 'WRITING', 'LANDLOCK_CREATE', 'LANDLOCK_RULE',
+           'DENY', 'NO_SUCH', 'ME', 'WORK', 'OPEN', 'CHANGE', 'NEVER', 'WRITING', 'LANDLOCK_CREATE', 'LANDLOCK_RULE',
            'LANDLOCK_RESTRICT', 'READ_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID', 'NEWNET', 'RDONLY',
            'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'SCRATCH', 'libc', 'prctl', 'number',
-           'only_if', 'with_bit', 'without_bit', 'assemble', 'install', 'template_filter', 'leaf_filter', 'landlock',
-           'readable_paths', 'mount', 'unshare', 'small_root', 'drop_capabilities', 'become']
+           'only_if', 'with_bit', 'without_bit', 'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter',
+           'landlock', 'readable_paths', 'mount', 'unshare', 'small_root', 'drop_capabilities', 'become']
 
 # %% ../nbs/04_isolation.ipynb #66687b3c
 import ctypes, errno, os, platform, signal, socket, struct, sys
@@ -84,11 +84,26 @@ def assemble(rules:dict, # Call's name -> what to do, an action or instructions
         body += _equal(number(name), 0, len(todo) // 8) + todo
     return head + body + _return(default)
 
+class Filter:
+    "A filter made ready: putting it up in a fresh child is then one call, with the child's number filled in where `ME` stands."
+    def __init__(self, filter:bytes):
+        if not prctl(PR_SET_NO_NEW_PRIVS, 1): raise OSError(errno.ENOSYS, 'no_new_privs')
+        self.memory = ctypes.create_string_buffer(filter)
+        self.program = ctypes.create_string_buffer(struct.pack('HP', len(filter) // 8, ctypes.addressof(self.memory)))
+        self.places = [i for i in range(4, len(filter), 8) if filter[i:i + 4] == struct.pack('I', ME)]
+        self.call = ctypes.CDLL(None, use_errno=True).prctl
+        self.arguments = ctypes.c_long(PR_SET_SECCOMP), ctypes.c_long(2), self.program, ctypes.c_long(0), ctypes.c_long(0)
+
+    def install(self):
+        "Put it on this process and all it will fork; raises `OSError`."
+        for place in self.places: struct.pack_into('I', self.memory, place, os.getpid())
+        if self.call(*self.arguments): raise OSError(ctypes.get_errno(), 'seccomp')
+
+ME = 0x7FFFFFF1  # Stands for a process's own number
+
 def install(filter:bytes):
     "Put a filter on this process and all it will fork; raises `OSError`."
-    if not prctl(PR_SET_NO_NEW_PRIVS, 1): raise OSError(errno.ENOSYS, 'no_new_privs')
-    program = struct.pack('HL', len(filter) // 8, ctypes.cast(held := ctypes.create_string_buffer(filter), ctypes.c_void_p).value)
-    libc('prctl', PR_SET_SECCOMP, 2, ctypes.create_string_buffer(program), 0, 0)
+    Filter(filter).install()
 
 # %% ../nbs/04_isolation.ipynb #4b6de17c
 WORK = '''clone fork vfork wait4 waitid kill tgkill pidfd_open sendmsg recvmsg sendto recvfrom shutdown getsockopt setsid prctl setresuid setresgid setgroups
@@ -103,12 +118,11 @@ def template_filter()->bytes:
     allowed = {name: ALLOW for name in CALLS if name not in NEVER}
     return assemble(allowed | dict(clone3=NO_SUCH, openat2=NO_SUCH), DENY)
 
-def leaf_filter(pid:int,  # Own number
-                files:str # 'scratch': reads, and writes where the other walls let it; 'read': no writing; 'none': no opening at all
+def leaf_filter(files:str # 'scratch': reads, and writes where the other walls let it; 'read': no writing; 'none': no opening at all
                )->bytes:
     "For a program: nothing that starts, ends, finds or changes another process."
-    rules = dict.fromkeys(WORK, DENY) | dict(fork=DENY, clone=with_bit(0, 0x10000), kill=only_if(0, pid), tgkill=only_if(0, pid), tkill=DENY, seccomp=DENY,
-                                             chmod=DENY, fchmodat=DENY, prlimit64=_argument(0) + _equal(0, 2, 0) + _equal(pid, 1, 0) + _return(DENY) + _return(ALLOW))
+    rules = dict.fromkeys(WORK, DENY) | dict(fork=DENY, clone=with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY, seccomp=DENY,
+                                             chmod=DENY, fchmodat=DENY, prlimit64=_argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW))
     for name in ('sendmsg', 'recvmsg', 'sendto', 'recvfrom', 'shutdown', 'getsockopt'): del rules[name]   # A judge has one socket, a program none
     if files != 'scratch': rules |= dict.fromkeys(CHANGE, DENY) | dict(openat=without_bit(2, WRITING), open=without_bit(1, WRITING), ftruncate=DENY, fallocate=DENY)
     if files == 'none': rules |= dict.fromkeys(OPEN, DENY)

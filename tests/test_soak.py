@@ -1,0 +1,51 @@
+"Ten thousand jobs in one process, a third of them hostile: every verdict arrives, nothing accumulates."
+import os, sys
+from pathlib import Path
+
+import pytest
+from hostile import GROUPS
+
+from adversarial_rl.execution import Limits
+from adversarial_rl.sandbox import Job, Sandbox
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')]
+BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1, memory_mb=128, output_bytes=4000)
+PATIENT = ('timeout', 'memory_limit')   # These take their whole time, and are repeated less
+
+def below(pid):
+    "A process and all below it."
+    kids = [int(p) for p in os.listdir('/proc') if p.isdigit() and parent(p) == pid]
+    return [pid] + [q for k in kids for q in below(k)]
+
+def parent(pid):
+    try: return int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+    except OSError: return -1
+
+def figures(sandbox):
+    "Processes, descriptors, files and memory (PSS, MiB) of the templates and all below them, and this process's own descriptors."
+    pids = [q for p in sandbox.pids() for q in below(p)]
+    pss = sum(int(line.split()[1]) for p in pids for line in Path(f'/proc/{p}/smaps_rollup').read_text().splitlines() if line.startswith('Pss:'))
+    return dict(processes=len(pids), descriptors=sum(len(os.listdir(f'/proc/{p}/fd')) for p in pids), own_descriptors=len(os.listdir('/proc/self/fd')),
+                files=sum(len(names) for _, _, names in os.walk(sandbox.root)), memory=round(pss / 1024))
+
+def test_ten_thousand_jobs():
+    walled = ('exits', 'equality', 'tampering', 'oracle', 'forging', 'values', 'floods')
+    quick = [c for name in walled for c in GROUPS[name] if c.kinds and not set(c.kinds) & set(PATIENT)]
+    jobs, wanted = [], []
+    for n in range(10_000):
+        if n % 3 == 0:
+            c = quick[n // 3 % len(quick)]
+            jobs.append(Job(f'# {n}\n{c.code}', tuple(c.tests), BRIEF)); wanted.append(False)
+        else:
+            jobs.append(Job(f'def f(x): return x * {n}', (f'assert f(2) == {2 * n}', f'assert f(3) == {3 * n + n % 2}'), BRIEF)); wanted.append(n % 2 == 0)
+    with Sandbox(workers=2) as s:
+        s.map(jobs[:400])
+        before = figures(s)
+        reports = s.map(jobs)
+        after = figures(s)
+        print('before', before, 'after', after)
+        assert not [r.error for r in reports if r.error]
+        passed = [len(r.steps) == len(j.tests) + 1 and all(kind == 'ok' for kind, _ in r.steps) for r, j in zip(reports, jobs)]
+        assert [p for p in passed] == wanted
+        assert after['processes'] <= before['processes'] and after['descriptors'] <= before['descriptors'] and after['own_descriptors'] <= before['own_descriptors'] and after['files'] == before['files'] == 0
+        assert after['memory'] <= before['memory'] + 8
