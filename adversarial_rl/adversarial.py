@@ -91,7 +91,7 @@ class AdversarialTrainer:
         start = time.perf_counter()
         torch.set_num_threads(c.sampling_threads or self.threads)
         r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'],
-                       self._temperature(s), c.temperature, self.sampling)
+                       self._temperature(s), c.temperature, self.sampling, c.fill_expected)
         played = time.perf_counter()
         torch.set_num_threads(self.threads)
         rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r))

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['KINDS', 'UNSAFE', 'HARMLESS', 'Outcome', 'printable', 'ending', 'to_outcome', 'parse_source', 'split_tests',
            'grade_many', 'grade', 'run', 'find_asserts', 'calls', 'self_contained', 'arguments', 'test_input',
-           'parse_tests', 'reference_results', 'validate_many', 'validate_tests', 'grade_matrix']
+           'parse_tests', 'reference_results', 'validate_many', 'validate_tests', 'fill_in_many', 'grade_matrix']
 
 # %% ../nbs/05_grading.ipynb #7dcfb529
 import ast, builtins, re, signal, warnings
@@ -207,6 +207,31 @@ def validate_many(pairs,                 # (reference program, tests) pairs
 def validate_tests(reference:str, tests, limits:Limits=Limits())->list: # One bool a test
     "Which tests the reference passes in both of two runs."
     return validate_many([(reference, tests)], limits)[0]
+
+# %% ../nbs/05_grading.ipynb #f8e2d431
+def _asked(test:str)->str:
+    "The left side of a test of the form `assert left == right`, None for other forms."
+    try: x = parse_source(test).body[0].test
+    except (SyntaxError, IndexError, AttributeError): return None
+    return ast.unparse(x.left) if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq) else None
+
+def fill_in_many(pairs,                 # (reference program, tests) pairs
+                 limits:Limits=Limits() # For each reference with its tests
+                )->list:                # One list a pair: the test with the reference's value, None where it has none that can be written down
+    "Tests of the form `assert f(...) == value` with the value the reference returns."
+    asked = [[_asked(t) for t in tests] for _, tests in pairs]
+    mark = '\x1e'
+    ask = lambda left: f"try: print({mark!r} + ascii({left}), end={mark!r})\nexcept Exception: print({mark!r}, end={mark!r})" if left else f"print({mark!r}, end={mark!r})"
+    outcomes = grade_many([('\n'.join([reference, *map(ask, lefts)]), []) for (reference, _), lefts in zip(pairs, asked)], limits)
+    filled = []
+    for lefts, o in zip(asked, outcomes):
+        values = (o.stdout.split(mark)[1::2] + [''] * len(lefts))[:len(lefts)]
+        filled.append([f'assert {left} == {value}' if left and _literal(value) else None for left, value in zip(lefts, values)])
+    return filled
+
+def _literal(text:str)->bool:
+    try: ast.literal_eval(text); return True
+    except (ValueError, SyntaxError, RecursionError, MemoryError): return False
 
 # %% ../nbs/05_grading.ipynb #9edc088d
 def grade_matrix(codes,                 # Candidate programs

@@ -8,7 +8,7 @@ __all__ = ['T_975', 'bootstrap', 'over_samples', 'evaluate_players']
 # %% ../nbs/22_metrics.ipynb #44ea1005
 import numpy as np, torch
 
-from .game import grade_programs, passes_reference
+from .game import grade_programs, passes_reference, usable_tests
 from .grading import test_input
 from .rewards import validity
 
@@ -47,7 +47,7 @@ def evaluate_players(generator, discriminator, problems,
     flat = discriminator.suites(discriminator.play(problems, n_suites, temperature, rng), [p for p in problems for _ in range(n_suites)])
     suites = [flat[i:i + n_suites] for i in range(0, len(flat), n_suites)]
     valid = [[None if None in [ok[t] for t in suite] else [ok[t] for t in suite] for suite in group] for ok, group in zip(passes_reference(problems, suites), suites)]
-    baseline, own = grade_programs(problems, [list(pair) for pair in zip(greedy, sampled)], suites, valid)
+    baseline, own = grade_programs(problems, [list(pair) for pair in zip(greedy, sampled)], usable_tests(problems, suites, valid))
     inputs = [[test_input(t, p.function_name) for p, group in zip(problems, suites) for t in group[k]] for k in range(n_suites)]
     against = [np.mean(list(rows[0].values())) for rows in own if rows[0]]
     return {'pass_rate': bootstrap([all(b[0]) for b in baseline if b[0] is not None]), 'pass_rate_sampled': bootstrap([all(b[1]) for b in baseline if b[1] is not None]),
