@@ -123,7 +123,7 @@ def leaf_filter(files:str # 'scratch': reads, and writes where the other walls l
     "For a program: nothing that starts, ends, finds or changes another process."
     rules = dict.fromkeys(WORK, DENY) | dict(fork=DENY, clone=with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY, seccomp=DENY,
                                              chmod=DENY, fchmodat=DENY, prlimit64=_argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW))
-    for name in ('sendmsg', 'recvmsg', 'sendto', 'recvfrom', 'shutdown', 'getsockopt'): del rules[name]   # A judge has one socket, a program none
+    for name in ('sendmsg', 'recvmsg', 'sendto', 'recvfrom', 'shutdown', 'getsockopt', 'socketpair'): del rules[name]   # Sockets without an address: a judge's, and asyncio's to itself
     if files != 'scratch': rules |= dict.fromkeys(CHANGE, DENY) | dict(openat=without_bit(2, WRITING), open=without_bit(1, WRITING), ftruncate=DENY, fallocate=DENY)
     if files == 'none': rules |= dict.fromkeys(OPEN, DENY)
     return assemble(rules, ALLOW)

@@ -131,7 +131,7 @@ class RemoteCallable(Remote):
 class Handle:
     "What the judge knows of one remote value."
     def __init__(self, call, number, form, kind, origin): self.call, self.number, self.form, self.kind, self.origin = call, number, form, kind, origin
-    def ask(self, what, *args, **kw): return self.call.ask(what, self.number, *args, origin='method' if what == 'get' and self.origin != 'class' else self.origin, **kw)
+    def ask(self, what, *args, **kw): return self.call.ask(what, self.number, *args, origin='method' if what == 'get' and self.origin == 'result' else self.origin, **kw)
 
     def of_class(self, doing):
         if self.origin != 'class': self.call.fail(Refused(f'{doing} of an object of class {self.kind}, which is not plain data'))
@@ -164,7 +164,7 @@ class Call:
         if isinstance(x, Remote): return ['own', x._remote.number]
         name = getattr(x, '__name__', None)
         if isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x: return ['builtin', name]
-        if not callable(x) and not hasattr(type(x), '__next__'): raise Unsupported(f'an argument of class {type(x).__name__}')
+        if not callable(x) and not (hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')): raise Unsupported(f'an argument of class {type(x).__name__}')
         self.lent.append(x if callable(x) else x.__next__)
         return ['function' if callable(x) else 'iterator', len(self.lent) - 1]
 
@@ -272,7 +272,7 @@ def study(tests:list  # Test sources
 
 def apart(nodes, theirs)->str:
     "Why these tests must share a process with the program; '' if they need not."
-    classes = {n for n in theirs if is_class_name(n) and n != n.upper() and '_' not in n}
+    classes = {n for n in theirs if is_class_name(n) and '_' not in n}
     makes = lambda x: isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id in classes
     made = {t.id for x in nodes if classes and isinstance(x, ast.Assign) and makes(x.value) for t in x.targets if isinstance(t, ast.Name)}
     thing = lambda x: makes(x) or isinstance(x, ast.Name) and x.id in made
