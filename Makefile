@@ -6,7 +6,7 @@ BIN := .venv/bin
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test seeds starter clean
+.PHONY: train test seeds bench starter clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -18,6 +18,11 @@ test: .venv/installed-dev
 # The README's table of three seeds (about half an hour).
 seeds: .venv/installed
 	$(BIN)/compare_seeds --config configs/starter.yaml --seeds 0 1 2 --readme README.md
+
+# The README's table of graders (about five minutes; leave the machine alone meanwhile).
+bench: .venv/installed
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[bench]'
+	$(BIN)/bench_graders --readme README.md
 
 # The bundled model again from nothing, seed 0.
 starter: .venv/installed

@@ -199,9 +199,11 @@ def run(argv:list):
     parser.add_argument('--rounds', type=int, default=7)
     parser.add_argument('--jobs', type=int, default=200)
     parser.add_argument('--parent-gib', type=float, default=4., help='memory of the large parent, 0 to leave it out')
+    parser.add_argument('--readme', help='document to put the table into')
     parser.add_argument('--output', default='output/bench_graders.json')
     args = parser.parse_args(argv)
     if args.rounds < 1 or args.jobs < 1 or args.parent_gib < 0: raise UsageError('--rounds and --jobs must be at least 1, --parent-gib at least 0')
+    if args.readme and '<!-- end of graders -->' not in Path(args.readme).read_text(): raise UsageError(f'{args.readme} has no marks for the table of graders')
     check_writable(Path(args.output).parent)
     from tqdm.auto import tqdm
     found = ways()
@@ -214,6 +216,9 @@ def run(argv:list):
     results['costs'] = costs()
     write_whole(args.output, json.dumps(results, indent=1).encode())
     print(bench_table(results))
+    if args.readme:
+        from adversarial_rl.tracking import put_between   # Brings pandas along, which would have made the small parent large
+        Path(args.readme).write_text(put_between(Path(args.readme).read_text(), 'graders', bench_table(results)))
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
