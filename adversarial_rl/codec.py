@@ -106,7 +106,7 @@ class Link:
                 size = 4 + struct.unpack_from('>I', rest)[0]
                 if size > most + 4: raise ValueError('a message too long to read')
                 continue
-            try: part = os_read(self.source, 1 << 16)
+            try: part = os_read(self.source, 1 << 12 if not size else min(size - len(rest), 1 << 20))   # Small at first: memory never touched is not copied after a fork
             except OSError: part = b''
             if not part: raise EOFError('the other side is gone')
             rest += part
@@ -129,7 +129,7 @@ def recv_frame(sock, n:int=1)->tuple:  # (message, descriptors that came along)
     "Receive one message with up to `n` descriptors; `EOFError` when the other side is gone. The other side waits for an answer before it sends another."
     raw, fds, size = b'', [], 4
     while len(raw) < size:
-        part, got, *_ = socket.recv_fds(sock, 2**16, n)
+        part, got, *_ = socket.recv_fds(sock, 2**12 if size == 4 else min(size - len(raw), 2**20), n)
         if not part: raise EOFError('the other side closed the connection')
         raw += part; fds += got
         if size == 4 and len(raw) >= 4: size += struct.unpack_from('>I', raw)[0]

@@ -108,7 +108,7 @@ class Template:
 def everything(sock)->bytes:
     "What is reported until the judge closes its end or dies."
     said = bytearray()
-    while len(said) < 1 << 24 and (part := sock.recv(1 << 16)): said += part
+    while len(said) < 1 << 24 and (part := sock.recv(1 << 12 | len(said))): said += part
     return bytes(said)
 
 def drained(sock)->bytes:

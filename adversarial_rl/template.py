@@ -114,8 +114,8 @@ def read_frame(fd:int # Socket or pipe
 
 def read_text(fd:int)->str:
     "Text up to the end of a socket, with little touched in between."
-    parts = []
-    while part := os.read(fd, 1 << 20): parts.append(part)
+    parts, size = [], 1 << 12
+    while part := os.read(fd, size): parts.append(part); size = min(2 * size, 1 << 20)
     return b''.join(parts).decode('utf-8', 'surrogatepass')
 
 def live_apart(walls, fds, kernel, parent):
@@ -190,7 +190,7 @@ def drain(fd:int,        # Non-blocking pipe
          ):
     "Read what a pipe holds now."
     while len(into) <= cap:
-        try: part = os.read(fd, 65536)
+        try: part = os.read(fd, 4096 + len(into))
         except BlockingIOError: return
         if not part: return
         into += part
