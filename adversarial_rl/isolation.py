@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'CALLS', 'MACHINES', 'ALLOW',
-           'DENY', 'NO_SUCH', 'ME', 'WORK', 'OPEN', 'CHANGE', 'NEVER', 'WRITING', 'LANDLOCK_CREATE', 'LANDLOCK_RULE',
-           'LANDLOCK_RESTRICT', 'READ_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID', 'NEWNET', 'RDONLY',
-           'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'SCRATCH', 'libc', 'prctl', 'number',
-           'only_if', 'with_bit', 'without_bit', 'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter',
-           'landlock', 'readable_paths', 'mount', 'unshare', 'small_root', 'drop_capabilities', 'become']
+           'DENY', 'NO_SUCH', 'ME', 'WORK', 'OPEN', 'CHANGE', 'NEVER', 'WRITING', 'SIGNALLING', 'LANDLOCK_CREATE',
+           'LANDLOCK_RULE', 'LANDLOCK_RESTRICT', 'READ_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID',
+           'NEWNET', 'RDONLY', 'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'SCRATCH', 'libc',
+           'prctl', 'number', 'only_if', 'with_bit', 'none_of', 'without_bit', 'assemble', 'Filter', 'install',
+           'template_filter', 'leaf_filter', 'landlock', 'readable_paths', 'mount', 'unshare', 'small_root',
+           'drop_capabilities', 'become']
 
 # %% ../nbs/04_isolation.ipynb #66687b3c
 import ctypes, errno, os, platform, signal, socket, struct, sys
@@ -69,6 +70,7 @@ def _argument(i): return _load(16 + 8 * i)  # Its lower half
 
 def only_if(i, value): return _argument(i) + _equal(value, 0, 1) + _return(ALLOW) + _return(DENY)    # Argument i must be this
 def with_bit(i, mask): return _argument(i) + _any_bit(mask, 0, 1) + _return(ALLOW) + _return(DENY)    # Some bit must be set
+def none_of(i, *values): return _argument(i) + b''.join(_equal(v, 0, 1) + _return(DENY) for v in values) + _return(ALLOW)
 def without_bit(i, mask): return _argument(i) + _any_bit(mask, 0, 1) + _return(DENY) + _return(ALLOW)  # None may be set
 
 def assemble(rules:dict, # Call's name -> what to do, an action or instructions
@@ -113,6 +115,8 @@ CHANGE = 'mkdirat unlinkat symlinkat renameat renameat2 rename mkdir rmdir unlin
 NEVER = 'clone3 openat2 execve execveat socket memfd_create ptrace'.split()
 WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
+SIGNALLING = 8, 10, 15, 1024, 1026   # Commands of fcntl that make the kernel send a signal for one: owner, which signal, owner again, lease, notify
+
 def template_filter()->bytes:
     "For the template: an allow-list; the C library is told that the newest variants do not exist, and takes older ones."
     allowed = {name: ALLOW for name in CALLS if name not in NEVER}
@@ -122,6 +126,7 @@ def leaf_filter(files:str # 'scratch': reads, and writes where the other walls l
                )->bytes:
     "For a program: nothing that starts, ends, finds or changes another process."
     rules = dict.fromkeys(WORK, DENY) | dict(fork=DENY, clone=with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY, seccomp=DENY,
+                                             fcntl=none_of(1, *SIGNALLING), ioctl=none_of(1, 0x8901, 0x8902),
                                              chmod=DENY, fchmodat=DENY, prlimit64=_argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW))
     for name in ('sendmsg', 'recvmsg', 'sendto', 'recvfrom', 'shutdown', 'getsockopt', 'socketpair'): del rules[name]   # Sockets without an address: a judge's, and asyncio's to itself
     if files != 'scratch': rules |= dict.fromkeys(CHANGE, DENY) | dict(openat=without_bit(2, WRITING), open=without_bit(1, WRITING), ftruncate=DENY, fallocate=DENY)

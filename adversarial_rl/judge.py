@@ -4,14 +4,14 @@
 
 # %% auto #0
 __all__ = ['DOINGS', 'MODULES', 'BUILTINS', 'UNTIDY', 'FAILED', 'VERDICTS', 'kind_of', 'builtin_names', 'Host', 'candidate',
-           'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'Handle', 'is_class_name', 'Call', 'refresh',
-           'study', 'apart', 'tidy', 'wait_for_program', 'judge']
+           'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'Handle', 'is_class_name', 'Call',
+           'nearest_builtin', 'refresh', 'study', 'apart', 'tidy', 'wait_for_program', 'judge']
 
 # %% ../nbs/04_judge.ipynb #1f62362b
-import ast, builtins, gc, importlib, json, operator, os, resource, sys, types
+import ast, builtins, importlib, json, operator, sys, types
 
 from .codec import Link, Reader, pack, unpack
-from .execution import describe, step
+from .execution import step
 
 # %% ../nbs/04_judge.ipynb #51c5b2c8
 DOINGS = dict(call=lambda f, *args, **kw: f(*args, **kw), get=getattr, set=setattr, item=operator.getitem, put=operator.setitem, delete=operator.delitem,
@@ -173,6 +173,7 @@ class Call:
         number, form, kind, names = form
         if not (isinstance(number, int) and isinstance(form, str) and isinstance(kind, str)): raise ValueError('not a handle')
         handle = Handle(self, number, form, kind[:100], self.origin)
+        handle.base = nearest_builtin(names)
         return (RemoteCallable if form in ('callable', 'class', 'exception') else Remote)(handle)
 
     def ask(self, what, target, *args, origin='result', **kw):
@@ -213,7 +214,7 @@ class Call:
 
     def exception(self, name, names, args):
         "The exception a call ended with, of the nearest built-in class or of the tests' own name for it."
-        kind = self.exceptions.get(name) or next((k for n in names if isinstance(n, str) and isinstance(k := getattr(builtins, n, None), type) and issubclass(k, BaseException)), Exception)
+        kind = self.exceptions.get(name) or nearest_builtin(names)
         if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)): kind, args = RuntimeError, (f'the program raised {name}',)   # It would end a loop of the tests
         e = kind.__new__(kind)
         e.args = args if isinstance(args, tuple) else ()
@@ -225,11 +226,16 @@ class Call:
         for pair in self.exchange(['names', None, wanted, {'dict': []}], 'named'):
             name, value = pair
             if name not in wanted: continue
-            if isinstance(value, Remote) and value._remote.form == 'exception': value = self.exceptions.setdefault(name, type(name, (Exception,), {}))
+            if isinstance(value, Remote) and value._remote.form == 'exception': value = self.exceptions.setdefault(name, type(name, (value._remote.base,), {}))
             if isinstance(value, Remote) and value._remote.form == 'class' and not is_class_name(name): value._remote.form = 'callable'
             if isinstance(value, Remote): self.numbers.add(value._remote.number)
             found[name] = value
         return found
+
+def nearest_builtin(names)->type:
+    "The first of these names that is a built-in exception."
+    found = [getattr(builtins, n, None) for n in names if isinstance(n, str)]
+    return next((k for k in found if isinstance(k, type) and issubclass(k, BaseException)), Exception)
 
 def refresh(old, new)->bool:
     "Change a container in place to what the candidate made of it."
@@ -246,7 +252,7 @@ def refresh(old, new)->bool:
     return True
 
 # %% ../nbs/04_judge.ipynb #9ddf3a2d
-MODULES = set('math cmath collections itertools functools string re heapq bisect operator fractions decimal datetime copy statistics json'.split())
+MODULES = set('math cmath collections itertools functools string re heapq bisect operator fractions datetime copy statistics'.split())  # Without settings that outlive a test
 BUILTINS = set(dir(builtins))
 UNTIDY = set('exec eval compile open input globals locals vars setattr delattr getattr memoryview breakpoint __import__ print exit quit help'.split())
 

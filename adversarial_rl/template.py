@@ -44,6 +44,7 @@ class Walls:
         if 'seccomp' not in self.layers: return
         if self.files != 'scratch': os.chdir('/')
         if self.files == 'none': preload(MORE)
+        fails(isolation.drop_capabilities)
         self.filter = isolation.Filter(isolation.leaf_filter(self.files))
         isolation.install(isolation.template_filter())
         if not fails(socket.socket): self.layers.remove('seccomp')
@@ -283,12 +284,14 @@ def remove_folder(path:str # Removed with all it holds; left as it is where the 
 class Server:
     "Runs one program per request, until the client is gone."
     def __init__(self, client, walls:Walls):
-        self.client, self.walls, self.me, self.judge, self.orders, self.alone = client, walls, os.getpid(), None, None, bool(walls.filter)
+        self.client, self.walls, self.me, self.judge, self.orders, self.memory, self.alone = client, walls, os.getpid(), None, None, 0, bool(walls.filter)
 
     def kernel(self, limits): return rlimits(limits, self.walls.mapped)
 
     def need_judge(self, limits):
-        if self.judge: return
+        if self.judge and self.memory == limits.memory_mb: return
+        self.end_judge()
+        self.memory = limits.memory_mb
         self.orders, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         kernel = self.kernel(limits)
         kernel.pop(resource.RLIMIT_CPU)
@@ -315,7 +318,7 @@ class Server:
             status, cpu = end(pid, 0.05 if word == b'g' else 0, self.alone)
             if killed and select.select([self.orders], [], [], 0.3)[0]: word = self.orders.recv(1)
         except (OSError, ValueError) as e:
-            end(pid, 0, self.alone); self.end_judge()
+            end(pid, 0, self.alone); self.end_judge(); os.close(out)
             raise EOFError(f'judge lost: {e}') from None
         drain(out, shown, limits.output_bytes)
         os.close(out)
@@ -438,5 +441,7 @@ def live_inside(client, home, off, apart, parent):
     rehearse()
     gc.disable(); gc.collect(); gc.freeze()
     send_frame(client, {'layers': walls.layers, 'files': walls.files})
-    Server(client, walls).serve()
+    server = Server(client, walls)
+    server.serve()
+    server.end_judge()
     sweep()

@@ -15,6 +15,7 @@ CASES = {
     'expected exception': ('def f(x):\n    if x < 0: raise ValueError("negative")\n    return x', ['try: f(-1)\nexcept ValueError as e: assert str(e) == "negative"\nelse: assert False']),
     'exception of the program': ('class Bad(Exception): pass\ndef f(x): raise Bad("no")', ['try: f(1)\nexcept Bad as e: assert e.args == ("no",)\nelse: assert False']),
     'exception by its base': ('class Bad(LookupError): pass\ndef f(x): raise Bad', ['try: f(1)\nexcept LookupError: pass\nelse: assert False']),
+    'exception of the program by both names': ('class Bad(LookupError): pass\ndef f(x): raise Bad', ['try: f(1)\nexcept Bad as e: assert isinstance(e, LookupError)\nelse: assert False']),
     'assertRaises': ('def f(x): return 1 / x', ['import unittest\nunittest.TestCase().assertRaises(ZeroDivisionError, f, 0)']),
     'class under test': ('class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n    def pop(self): return self.items.pop()\n    def __len__(self): return len(self.items)',
                          ['s = Stack()\ns.push(1)\ns.push((2,))\nassert len(s) == 2 and s.pop() == (2,) and s.items == [1]']),

@@ -93,6 +93,9 @@ CASES = [
     reach('read-through-inherited-folder', 'next(os.open("{outside}/secret".lstrip("/"), 0, dir_fd=n) for n in range(3, 64) if os.path.isdir(f"/proc/self/fd/{n}"))'),
     reach('list-outside', 'os.listdir("{outside}")'), reach('list-root', 'os.listdir("/root")'), reach('list-home', 'os.listdir(os.path.expanduser("~")) if os.path.abspath(os.path.expanduser("~")) not in ("/", os.getcwd()) else 1 / 0'),
     reach('environment-of-the-grader', '[k for k in os.environ if "TOKEN" in k or "KEY" in k or k.startswith(("PYTEST", "SSH", "AWS", "HF_"))][0]'),
+    *(reach(f'signal-by-{name}', f'{call} or 1', 'import fcntl, struct\nr, w = os.pipe()\na, b = socket.socketpair()') for name, call in {
+        'owner': 'fcntl.fcntl(r, fcntl.F_SETOWN, parent())', 'kind': 'fcntl.fcntl(r, 10, 9)', 'owner-of-kind': 'fcntl.fcntl(r, 15, struct.pack("ii", 1, parent()))',
+        'socket-owner': 'fcntl.ioctl(a, 0x8901, struct.pack("i", parent()))', 'socket-group': 'fcntl.ioctl(a, 0x8902, struct.pack("i", parent()))'}.items()),
     reach('inotify', 'libc("inotify_add_watch", ctypes.CDLL(None).inotify_init(), b"{outside}", 0x100)'),
     reach('fanotify', 'libc("fanotify_init", 0, 0)'),
 
