@@ -142,6 +142,7 @@ class Feeder(threading.Thread):
             self.off.add(failed)
             template = Template(next(self.homes), tuple(self.off), self.core)
         self.template = template
+        if self.closed: raise EOFError('the sandbox was closed meanwhile')   # By someone who could not see this template yet
 
     def answer(self, job):
         error = 'the sandbox is closed'
@@ -166,6 +167,12 @@ class Feeder(threading.Thread):
         if self.template: self.template.close()
 
 # %% ../nbs/04_sandbox.ipynb #fc48e60d
+def _next(replies):
+    "The next item; a wait without end would miss a Ctrl-C that comes just before it begins."
+    while True:
+        try: return replies.get(timeout=0.5)
+        except queue.Empty: pass
+
 class Sandbox:
     "A pool of templates; a context manager. `close` or the end of the process ends it."
     def __init__(self, workers:int=None, # Templates; one per core by default
@@ -187,7 +194,7 @@ class Sandbox:
         for n, job in enumerate(jobs): self.jobs.put((n, job, replies, cancelled))
         try:
             for done in range(1, len(jobs) + 1):
-                n, reports[n] = replies.get()
+                n, reports[n] = _next(replies)
                 if progress: progress(done, len(jobs))
         finally: cancelled.set()
         return reports

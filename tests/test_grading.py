@@ -145,13 +145,14 @@ def start_client():
     *pids, root = p.stdout.readline().split()
     pids = list(map(int, pids))
     end = time.monotonic() + 10
-    while not all(map(children, pids)) and time.monotonic() < end: time.sleep(0.02)
-    return p, pids + [c for pid in pids for c in children(pid)], root
+    below = lambda: [q for pid in pids for c in children(pid) for q in (c, *children(c))]
+    while len(below()) < 4 and time.monotonic() < end: time.sleep(0.02)   # In each template a process inside, and its program
+    return p, pids + below(), root
 
 @linux
 def test_client_killed():
     p, pids, root = start_client()
-    assert len(pids) == 4
+    assert len(pids) == 6
     p.kill(); p.communicate()
     assert gone(pids)
     assert not os.path.exists(root)
@@ -159,7 +160,7 @@ def test_client_killed():
 @linux
 def test_client_interrupted():
     p, pids, root = start_client()
-    assert len(pids) == 4
+    assert len(pids) == 6
     start = time.monotonic()
     os.killpg(p.pid, signal.SIGINT)
     out, err = p.communicate(timeout=10)
