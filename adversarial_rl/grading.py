@@ -51,7 +51,7 @@ def ending(report:Report, # Facts of one run
     if report.killed == 'wall': return 'timeout', f'no end after {limits.wall_seconds:g} s'
     gone = any(kind == 'gone' for kind, _ in report.steps)
     if not gone and not report.together: return '', ''
-    if report.status == -signal.SIGXCPU or report.status == -signal.SIGKILL and report.cpu >= limits.cpu_seconds:
+    if report.status == -signal.SIGXCPU or report.status == -signal.SIGKILL and report.cpu >= limits.cpu_seconds / 2:   # Shared machines undercount it
         return 'timeout', f'no end after {limits.cpu_seconds:g} s of processor time'
     if report.status and report.status < 0: return 'crash', f'ended by signal {-report.status}: {signal.strsignal(-report.status)}'
     if gone or not report.finished or report.status: return 'early_exit', 'the process ended before its time'
