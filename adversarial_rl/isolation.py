@@ -8,7 +8,7 @@ __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_S
            'LANDLOCK_RULE', 'LANDLOCK_RESTRICT', 'READ_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID',
            'NEWNET', 'RDONLY', 'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'SCRATCH', 'libc',
            'prctl', 'number', 'only_if', 'with_bit', 'none_of', 'without_bit', 'assemble', 'Filter', 'install',
-           'template_filter', 'leaf_filter', 'landlock', 'readable_paths', 'mount', 'unshare', 'small_root',
+           'template_filter', 'leaf_filter', 'landlock', 'readable_paths', 'mount', 'HalfWay', 'unshare', 'small_root',
            'drop_capabilities', 'become']
 
 # %% ../nbs/04_isolation.ipynb #66687b3c
@@ -171,14 +171,18 @@ SCRATCH = '/scratch'
 def mount(source, target, kind, flags, data=''):
     libc('mount', *[ctypes.c_char_p(os.fsencode(x)) for x in (source, target, kind)], flags, ctypes.c_char_p(data.encode()))
 
+class HalfWay(Exception): "This process is in namespaces it can do nothing with, and must be started again without."
+
 def unshare():
-    "Leave the world's namespaces; root of a new user namespace where this user may not. Takes effect for processes for the next child."
+    "Leave the world's namespaces; root of a new user namespace where this user may not. Takes effect for processes for the next child. Raises `OSError` where it may not at all, or `HalfWay`."
     apart, me, group = NEWUTS | NEWIPC | NEWPID | NEWNET, os.geteuid(), os.getegid()
     try: libc('unshare', apart)
     except OSError:
         libc('unshare', apart | NEWUSER)
-        for name, text in (('setgroups', 'deny'), ('uid_map', f'0 {me} 1'), ('gid_map', f'0 {group} 1')):
-            with open(f'/proc/self/{name}', 'w') as f: f.write(text)
+        try:
+            for name, text in (('setgroups', 'deny'), ('uid_map', f'0 {me} 1'), ('gid_map', f'0 {group} 1')):
+                with open(f'/proc/self/{name}', 'w') as f: f.write(text)
+        except OSError as e: raise HalfWay(f'{name}: {e}') from None
 
 def small_root(home:str,    # A folder to build on; nothing is left in it
                paths:list   # Bound read-only under their own names

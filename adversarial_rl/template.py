@@ -42,12 +42,15 @@ class Walls:
             if layer not in off and getattr(self, f'_{layer}')(): self.layers.append(layer)
         self.files = 'scratch' if 'namespaces' in self.layers else 'read' if 'landlock' in self.layers else 'none'
         if 'seccomp' not in self.layers: return
-        if self.files != 'scratch': os.chdir('/')
         if self.files == 'none': preload(MORE)
         fails(isolation.drop_capabilities)
-        self.filter = isolation.Filter(isolation.leaf_filter(self.files))
-        isolation.install(isolation.template_filter())
-        if not fails(socket.socket): self.layers.remove('seccomp')
+        try:
+            leaf = isolation.Filter(isolation.leaf_filter(self.files))
+            isolation.install(isolation.template_filter())
+        except OSError: leaf = None
+        if leaf and fails(socket.socket): self.filter = leaf
+        else: self.layers.remove('seccomp')
+        if self.filter and self.files != 'scratch': os.chdir('/')
 
     def _namespaces(self):
         if not self.apart: return False
@@ -399,6 +402,7 @@ def main(home:str,   # Folder this process makes and removes
         inside = fork(live_inside, client, home, off.split(','), apart, os.getpid())
         client.close()
         os.waitpid(inside, 0)
+    except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if inside:
