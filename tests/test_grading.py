@@ -131,7 +131,8 @@ def test_template_killed_in_the_middle_of_a_batch():
         assert len(seen) == 2 and set(seen).isdisjoint(s.pids())
 
 CLIENT = textwrap.dedent('''
-    import os, sys
+    import os, signal, sys
+    signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored
     from adversarial_rl.sandbox import Job, Limits, Sandbox
     s = Sandbox(workers=2)
     print(*s.pids(), s.root, flush=True)
