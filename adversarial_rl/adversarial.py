@@ -9,7 +9,6 @@ __all__ = ['COLUMNS', 'SAVE_EVERY', 'Step', 'schedule', 'make_players', 'trainin
 # %% ../nbs/30_adversarial.ipynb #bff6c953
 import contextlib, json, random, signal, sys, threading, time
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 
 import torch
 
@@ -34,13 +33,12 @@ class Step:
     stage: int    # Stage of the generator that learns, from 0
     phase: str    # 'discriminator', 'generator' or 'alternating'
     learner: str  # 'discriminator' or 'generator'
-    cycle: int = 0  # Pass through the stages, from 0
 
-def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps, cycles=1)->list:
-    "Every `Step` of a run, in order: in each cycle all stages, in each stage both players."
+def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps)->list:
+    "Every `Step` of a run, in order."
     d, g = 'discriminator', 'generator'
     phases = [(d, d)] * n_discriminator_steps + [(g, g)] * n_generator_steps + [('alternating', d), ('alternating', g)] * k_alternating_steps
-    return [Step(stage, phase, learner, cycle) for cycle in range(cycles) for stage in range(n_stages) for phase, learner in phases]
+    return [Step(stage, phase, learner) for stage in range(n_stages) for phase, learner in phases]
 
 # %% ../nbs/30_adversarial.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str):
@@ -65,8 +63,6 @@ def training_problems(config:TrainingConfig):
     return training, held_out[:config.held_out]
 
 # %% ../nbs/30_adversarial.ipynb #2c868f5d
-def _part(s:Step): return s.cycle, s.stage
-
 class AdversarialTrainer:
     "Trains two players against each other; can be stopped at any step and go on."
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list=None):
@@ -80,7 +76,7 @@ class AdversarialTrainer:
         kl = dict(discriminator=config.discriminator_kl_coef) if config.discriminator_kl_coef >= 0 else {}
         self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
-        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.cycles)
+        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps)
         if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
         self.rng = random.Random(config.seed)
         self.sampling = torch.Generator(self.platform.device).manual_seed(config.seed)
@@ -88,7 +84,7 @@ class AdversarialTrainer:
     def train_step(self)->dict:
         "Play one round, update the player whose turn it is, return the metrics."
         s, c = self.schedule[self.step], self.config
-        if self.step == 0 or _part(self.schedule[self.step - 1]) != _part(s): self.learners['generator'].begin_stage()
+        if self.step == 0 or self.schedule[self.step - 1].stage != s.stage: self.learners['generator'].begin_stage()
         counts = {name: c.group_size if name == s.learner else c.opponents for name in self.players}
         problems = self.rng.sample(self.training, min(c.problems_per_step, len(self.training)))
         start = time.perf_counter()
@@ -101,7 +97,7 @@ class AdversarialTrainer:
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
                                                  s.stage if s.learner == 'generator' else None, c.temperature)
-        row = dict(step=self.step, cycle=s.cycle, stage=self.generator.stages[s.stage].name, phase=s.phase, learner=s.learner)
+        row = dict(step=self.step, stage=self.generator.stages[s.stage].name, phase=s.phase, learner=s.learner)
         row |= {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | round_metrics(r)
         row |= {f'{s.learner}/{k}': v for k, v in update.items()}
         self.step += 1
@@ -220,7 +216,7 @@ def _train_steps(trainer, metrics):
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
             bar.update()
-            ends = trainer.step == len(plan) or _part(plan[trainer.step]) != _part(plan[trainer.step - 1])
+            ends = trainer.step == len(plan) or plan[trainer.step].stage != plan[trainer.step - 1].stage
             if asked.is_set() or ends or time.monotonic() - saved > SAVE_EVERY:
                 path, saved = trainer.save({k: mean(k) for k in COLUMNS}), time.monotonic()
             if asked.is_set(): raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
@@ -250,7 +246,7 @@ def run(argv:list):
     ppo, config = parse_config([PPOConfig, TrainingConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     results = train(config, ppo)
     from adversarial_rl.plots import training_curves
-    figure = training_curves(config.output_dir)
+    training_curves(config.output_dir)
     print(f"\n{report(results)}\n\n{results['steps']} steps in {results['seconds']:.0f} s; results and figure in {config.output_dir}")
 
 def main(argv:list=None)->int:

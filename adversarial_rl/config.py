@@ -64,7 +64,6 @@ class TrainingConfig:
     n_discriminator_steps: int = setting(2, 'discriminator steps in each stage, generator frozen', 0, 10**6)
     n_generator_steps: int = setting(2, 'generator steps in each stage, discriminator frozen', 0, 10**6)
     k_alternating_steps: int = setting(2, 'alternating steps in each stage, each one step of both', 0, 10**6)
-    cycles: int = setting(1, 'passes through all stages; what one stage has learned makes the others worth another look', 1, 10**6)
     problems_per_step: int = setting(8, 'problems in a round', 1, 10000)
     group_size: int = setting(4, 'transcripts of the learning player for each problem', 2, 1000)
     opponents: int = setting(2, 'transcripts of the frozen player for each problem', 1, 1000)

@@ -7,7 +7,7 @@ __all__ = ['ALWAYS', 'STEP_KINDS', 'Limits', 'rlimits', 'mapped_bytes', 'describ
            'read_report']
 
 # %% ../nbs/04_execution.ipynb #0f1ed72f
-import json, math, os, resource, sys
+import json, math, os, resource
 from dataclasses import dataclass
 
 # %% ../nbs/04_execution.ipynb #35637e3f

@@ -8,11 +8,11 @@ __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_S
            'LANDLOCK_RULE', 'LANDLOCK_RESTRICT', 'READ_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID',
            'NEWNET', 'RDONLY', 'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'SCRATCH', 'libc',
            'prctl', 'number', 'only_if', 'with_bit', 'none_of', 'without_bit', 'assemble', 'Filter', 'install',
-           'template_filter', 'leaf_filter', 'landlock', 'readable_paths', 'mount', 'HalfWay', 'unshare', 'small_root',
-           'drop_capabilities', 'become']
+           'template_filter', 'leaf_filter', 'landlock', 'readable_paths', 'mount', 'HalfWay', 'unshare', 'parents',
+           'small_root', 'drop_capabilities', 'become']
 
 # %% ../nbs/04_isolation.ipynb #66687b3c
-import ctypes, errno, os, platform, signal, socket, struct, sys
+import ctypes, errno, os, platform, struct, sys
 
 # %% ../nbs/04_isolation.ipynb #c1b63d0e
 _libc = None
@@ -184,6 +184,8 @@ def unshare():
                 with open(f'/proc/self/{name}', 'w') as f: f.write(text)
         except OSError as e: raise HalfWay(f'{name}: {e}') from None
 
+def parents(path): return [path[:i] or '/' for i, c in enumerate(path) if c == '/']   # Of '/usr/lib': '/' and '/usr'
+
 def small_root(home:str,    # A folder to build on; nothing is left in it
                paths:list   # Bound read-only under their own names
               ):
@@ -192,8 +194,7 @@ def small_root(home:str,    # A folder to build on; nothing is left in it
     mount('none', '/', 'none', REC | PRIVATE)
     mount('tmpfs', home, 'tmpfs', NOSUID | NODEV, 'size=1m,mode=755')
     bound = []
-    for path in paths:
-        real = os.path.realpath(path)
+    for real, path in sorted((os.path.realpath(p), p) for p in paths):   # A folder before what is in it
         if not os.path.exists(real): continue
         if path != real and not os.path.lexists(home + path): os.makedirs(os.path.dirname(home + path), exist_ok=True); os.symlink(real, home + path)
         if any(real == b or real.startswith(b + '/') for b in bound): continue
@@ -206,6 +207,7 @@ def small_root(home:str,    # A folder to build on; nothing is left in it
         mount('none', home + real, 'none', BIND | REMOUNT | RDONLY | kept)
         bound.append(real)
     os.mkdir(home + SCRATCH)
+    for folder in {f for path in bound for f in parents(path)}: os.chmod(home + folder, 0o111)   # A way through, with nothing to list
     mount('tmpfs', home + SCRATCH, 'tmpfs', NOSUID | NODEV, 'size=16m,nr_inodes=2000,mode=777')
     mount('none', home, 'none', BIND | REMOUNT | RDONLY | NOSUID | NODEV)
     os.chdir(home)

@@ -23,12 +23,6 @@ def smoothed(x:pd.Series, span:int)->pd.Series:
     return x.ewm(span=max(1, span), adjust=True).mean()
 
 # %% ../nbs/40_plots.ipynb #abdbd4ae
-def _beginnings(df)->list:
-    "(step, label) where a stage begins: its name, or its number where the run passes through the stages more than once."
-    names = list(dict.fromkeys(df['stage']))
-    starts = df[df['stage'] != df['stage'].shift()]
-    return [(step, stage if len(starts) <= len(names) else names.index(stage) + 1) for step, stage in zip(starts['step'], starts['stage'])]
-
 def _panel(ax, df, lines, title, bounds=None):
     "Draw {label: (player, column, colour)}, each from the steps in which that player learns."
     for label, (player, column, colour) in lines.items():
@@ -39,7 +33,8 @@ def _panel(ax, df, lines, title, bounds=None):
         ax.plot(y['step'], y[column], color=colour, alpha=.15, lw=.8)
         ax.plot(y['step'], mean, color=colour, lw=1.8, label=label)
         ax.axhline(y[column].iloc[:max(1, len(y) // 20)].mean(), color=colour, lw=1, ls=':')
-    for step, _ in _beginnings(df): ax.axvline(step, color=GREY, lw=.6, alpha=.5)
+    for stage, rows in df.groupby('stage', sort=False):
+        ax.axvline(rows['step'].min(), color=GREY, lw=.6, alpha=.5)
     ax.set(title=title, xlabel='step', xlim=(df['step'].min(), max(1, df['step'].max())))
     if bounds: ax.set_ylim(*bounds)
     if ax.get_legend_handles_labels()[0]: ax.legend(frameon=False, fontsize=8)
@@ -74,6 +69,6 @@ def training_curves(output_dir,              # A run's folder
     if results.exists(): _before_after(d, json.loads(results.read_text())['held_out'])
     else: _panel(d, df, {'generator': (g, 'generator/kl', BLUE), 'discriminator': (t, 'discriminator/kl', ORANGE)}, 'divergence from the reference, nats a token')
     for ax in (a, b, c):
-        for step, stage in _beginnings(df): ax.text(step, 1.0, f' {stage}', fontsize=7, color=GREY, va='top', transform=ax.get_xaxis_transform())
+        for stage, rows in df.groupby('stage', sort=False): ax.text(rows['step'].min(), 1.0, f' {stage}', fontsize=7, color=GREY, va='top', transform=ax.get_xaxis_transform())
     fig.savefig(output/name, dpi=110)
     return output/name

@@ -82,7 +82,7 @@ def load_problems(path  # JSON file, `{"problems": [...]}`
     seen = set()
     for i, row in enumerate(rows, 1):
         name = f"problem {i}" + (f" ('{row['id']}')" if isinstance(row, dict) and isinstance(row.get('id'), str) else '')
-        wrong = mistake(row) or (f"field 'id' is used twice" if row['id'] in seen else None)
+        wrong = mistake(row) or ("field 'id' is used twice" if row['id'] in seen else None)
         if wrong: raise UsageError(f'{path}: {name}: {wrong}')
         seen.add(row['id'])
     return [Problem(**(r | dict(baseline_tests=tuple(r['baseline_tests']), tags=tuple(r['tags'])))) for r in rows]

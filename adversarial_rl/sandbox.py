@@ -7,7 +7,7 @@ __all__ = ['CLEAN_ENV', 'START', 'ATTEMPTS', 'NEEDS', 'FORGERY', 'Job', 'Report'
            'Feeder', 'Sandbox', 'default_sandbox', 'sandbox_report', 'isolated']
 
 # %% ../nbs/04_sandbox.ipynb #8cd586f9
-import atexit, itertools, json, os, queue, select, shutil, socket, subprocess, sys, tempfile, threading, time
+import atexit, itertools, os, queue, select, shutil, socket, subprocess, sys, tempfile, threading
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path

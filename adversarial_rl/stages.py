@@ -7,7 +7,7 @@ __all__ = ['REASONING_STAGES', 'TEST_STAGE', 'PLAIN_STOP', 'ReasoningStage', 'pl
            'extract_code']
 
 # %% ../nbs/03_stages.ipynb #3808d940
-import ast, re
+import re
 from dataclasses import dataclass
 
 from .problems import Problem

@@ -7,8 +7,8 @@ __all__ = ['PAD', 'END', 'CARD', 'Recipe', 'make_tokenizer', 'example', 'solver_
            'batches', 'make_model', 'warm_start', 'make_starter', 'run', 'main']
 
 # %% ../nbs/41_starter.ipynb #f2ffc9ae
-import argparse, json, random, sys, time
-from dataclasses import asdict, dataclass
+import argparse, random, sys, time
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 

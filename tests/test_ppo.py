@@ -7,7 +7,7 @@ import torch
 from adversarial_rl.config import PPOConfig
 from adversarial_rl.policy import Policy
 from adversarial_rl.ppo import Learner, of_stage
-from adversarial_rl.rollout import Transcripts, sample
+from adversarial_rl.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
 

@@ -14,12 +14,11 @@ import torch
 from adversarial_rl.adversarial import AdversarialTrainer, train
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.config import PPOConfig, TrainingConfig
-from adversarial_rl.platforms import UsageError, resource
-from adversarial_rl.policy import Policy, load_model
+from adversarial_rl.platforms import resource
 from adversarial_rl.stages import REASONING_STAGES, ReasoningStage
 
 SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '8', '--max-new-tokens', '48',
-         '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--cycles', '1', '--critic-warmup', '0']
+         '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--critic-warmup', '0']
 
 
 def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.adversarial', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
