@@ -100,10 +100,12 @@ def reporter(fd:int,    # Where to write
              nonce:str  # Random word of this job
             ):          # Function of (kind, message)
     "What a process says about its steps; a copy that it forks off is silent."
-    me, pid, write, leave, dumps = os.getpid(), os.getpid, os.write, os._exit, json.dumps
+    me, pid, write, leave, dumps, left = os.getpid(), os.getpid, os.write, os._exit, json.dumps, 2**19
     def say(kind, message=''):
+        nonlocal left
         if pid() != me: leave(0)
-        raw = (dumps([nonce, kind, message[:300]]) + '\n').encode()
+        raw = (dumps([nonce, kind, message[:300] if left > 0 else '']) + '\n').encode()   # A file may have 1 MiB
+        left -= len(raw)
         while raw: raw = raw[write(fd, raw):]
     return say
 
