@@ -118,4 +118,5 @@ def round_metrics(r:Round)->dict:
     return {'baseline_pass_rate': mean([generator_reward(b) for b in baseline]), 'solved': mean([all(b) for b in baseline]),
             'adversarial_pass_rate': mean([x for rows in r.tests_passed for row in rows if row for x in row.values()]),
             'validity': mean([validity(flags) for group in r.valid for flags in group if flags is not None]),
-            'distinct': len(set(inputs)) / len(inputs) if inputs else 0., 'ungraded': mean([b is None for bs in r.baseline_passed for b in bs])}
+            'distinct': len(set(inputs)) / len(inputs) if inputs else 0., 'ungraded': mean([b is None for bs in r.baseline_passed for b in bs]),
+            'cut_off': torch.cat([t.truncated.any(1) for t in (r.generator_transcripts, r.discriminator_transcripts)]).float().mean().item()}

@@ -32,10 +32,10 @@ class Player:
             self._pieces[problem.id] = [self.policy.tokenizer(t, add_special_tokens=bare and i == 0)['input_ids'] for i, t in enumerate(texts)]
         return self._pieces[problem.id]
 
-    def play(self, problems, n:int=1, temperature:float=1.0, generator=None)->Transcripts:
+    def play(self, problems, n:int=1, temperature:float=1.0, generator=None, top_p:float=1.0)->Transcripts:
         "`n` transcripts for each problem, those of one problem side by side."
         with self.policy.sampling(self.name):
-            return sample(self.policy, [self.pieces(p) for p in problems], n, self.max_new_tokens, temperature, generator)
+            return sample(self.policy, [self.pieces(p) for p in problems], n, self.max_new_tokens, temperature, generator, top_p=top_p)
 
 # %% ../nbs/12_players.ipynb #6164c29b
 class Generator(Player):

@@ -77,13 +77,21 @@ class _Rows:
         self.written = torch.where(ended, 0, self.written)
 
 # %% ../nbs/11_rollout.ipynb #6815c790
+def _nucleus(logp, top_p):
+    "Log-probabilities `(B, V)` with all but the likeliest tokens that reach `top_p` together ruled out; the likeliest always stays."
+    p, order = logp.exp().sort(-1, descending=True)
+    out = p.cumsum(-1) - p >= top_p
+    return logp.masked_fill(out.scatter(-1, order, out), -torch.inf).log_softmax(-1)
+
 def choose(logits,            # (B, V)
            temperature,       # (B,), 0 takes the likeliest
-           generator=None     # Source of randomness
+           generator=None,    # Source of randomness
+           top_p=1.0          # Only the likeliest tokens that reach this probability together (Holtzman et al. 2020)
           ):                  # Tokens (B,) and their log-probabilities (B,) at that temperature, or at 1 where it is 0
     "Sample one token a row."
     greedy, logits = temperature == 0, logits.float()
     logp = (logits / torch.where(greedy, 1., temperature)[:, None]).log_softmax(-1)
+    if top_p < 1: logp = _nucleus(logp, top_p)
     total = logp.exp().cumsum(-1)
     u = torch.rand(len(logits), 1, generator=generator, device=logits.device) * total[:, -1:]
     token = torch.searchsorted(total, u).clamp(max=logits.shape[-1] - 1)
@@ -116,12 +124,13 @@ def sample(policy,                # A `Policy`, with a player's adapter on
            max_new_tokens=128,    # Limit of each stage
            temperature=1.0,       # One number, or one for each stage
            generator=None,        # Source of randomness, on the policy's device
-           max_rows=256           # Rows sampled side by side
+           max_rows=256,          # Rows sampled side by side
+           top_p=1.0              # See `choose`
           )->Transcripts:         # len(pieces) * n rows, those of a prompt side by side
     "Sample transcripts; raises nothing of its own."
     if len(pieces) * n > max_rows and len(pieces) > 1:
         some = max(1, max_rows // n)
-        return concatenate([sample(policy, pieces[i:i + some], n, max_new_tokens, temperature, generator, max_rows) for i in range(0, len(pieces), some)])
+        return concatenate([sample(policy, pieces[i:i + some], n, max_new_tokens, temperature, generator, max_rows, top_p) for i in range(0, len(pieces), some)])
     S, B = len(pieces[0]), len(pieces) * n
     hot = list(temperature) if hasattr(temperature, '__len__') else [temperature] * S
     heat = torch.tensor([*hot, 0.], dtype=torch.float, device=policy.device)
@@ -131,7 +140,7 @@ def sample(policy,                # A `Policy`, with a player's adapter on
     owner = torch.arange(B, device=policy.device) // (n // copies)
     ends, titles, log, total = _end_tokens(policy), _title_tokens(policy, logits.shape[-1]), [], cache.get_seq_length()
     while True:
-        token, logp = choose(logits, heat[rows.stage], generator)
+        token, logp = choose(logits, heat[rows.stage], generator, top_p)
         forced, given = rows.next_forced()
         token, logp = torch.where(forced, given, token), torch.where(forced, 0., logp)
         log.append((owner, token, rows.stage, ~forced, logp, torch.zeros_like(forced)))

@@ -23,9 +23,10 @@ class MetricsFile:
         write_whole(self.path, ''.join(json.dumps(r) + '\n' for r in kept).encode())
 
     def write(self, row:dict):
-        "Append one row; numbers that are not finite become null."
+        "Append one row and return it as it was written: numbers that are not finite become null."
         clean = {k: None if isinstance(v, float) and not math.isfinite(v) else v for k, v in row.items()}
         with self.path.open('a') as f: f.write(json.dumps(clean) + '\n')
+        return clean
 
 def read_metrics(path)->list:
     "Rows of a metrics file; a last line cut off by a crash is left out."
@@ -36,9 +37,9 @@ def read_metrics(path)->list:
     return rows
 
 # %% ../nbs/20_tracking.ipynb #73166cab
-def progress_bar(total:int, done:int=0):
+def progress_bar(total:int, done:int=0, unit:str='step'):
     "A bar with remaining time, on stderr; every 15 s where stderr is not a terminal."
-    return tqdm(total=total, initial=done, unit='step', dynamic_ncols=True, smoothing=0.1, mininterval=0.5 if sys.stderr.isatty() else 15, file=sys.stderr)
+    return tqdm(total=total, initial=done, unit=unit, dynamic_ncols=True, smoothing=0.1, mininterval=0.5 if sys.stderr.isatty() else 15, file=sys.stderr)
 
 def stage_table(rows, columns)->pd.DataFrame:
     "Mean of each column by stage, stages in order of appearance."

@@ -128,7 +128,7 @@ def test_a_new_run_is_not_mistaken_for_the_old_one(tmp_path):
     "The same folders, twice, with other seeds: the first one's checkpoints are set aside, and --resume refuses other settings."
     fewer = ['--n-discriminator-steps', '0', '--k-alternating-steps', '0']
     for seed in ('0', '1'): assert run(tmp_path, *fewer, '--seed', seed).returncode == 0
-    assert [load_checkpoint(p)[1]['settings']['seed'] for p in (checkpoints(tmp_path/'ck')[0], checkpoints(tmp_path/'ck'/'previous')[0])] == [1, 0]
+    assert [load_checkpoint(p)[1]["configuration"]["seed"] for p in (checkpoints(tmp_path/'ck')[0], checkpoints(tmp_path/'ck'/'previous')[0])] == [1, 0]
     assert (tmp_path/'ck'/'checkpoint_best.pt').exists()
     refused = run(tmp_path, *fewer, '--seed', '0', '--resume')
     assert refused.returncode == 2 and 'was made with seed 1, not 0' in refused.stderr

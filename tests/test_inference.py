@@ -1,0 +1,170 @@
+"run_inference from its command line: one problem, a batch that is killed, broken checkpoints, mistakes."
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from adversarial_rl.adversarial import AdversarialTrainer
+from adversarial_rl.checkpoints import load_checkpoint
+from adversarial_rl.config import PPOConfig, TrainingConfig
+from adversarial_rl.curriculum import starter_problems
+from adversarial_rl.inference import load_trained, main
+from adversarial_rl.platforms import resource
+
+PROBLEM = starter_problems('training', 1)[0]
+ONE = ['--problem', PROBLEM.description, '--signature', PROBLEM.function_signature, '--tests', '; '.join(PROBLEM.baseline_tests[:2]), '--max-tokens', '64']
+
+
+def trainer(folder, **kw):
+    small = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=3, group_size=3, held_out=4, max_new_tokens=48, max_tests=1,
+                 n_discriminator_steps=1, n_generator_steps=1, k_alternating_steps=0, checkpoint_dir=str(folder))
+    return AdversarialTrainer(TrainingConfig(**(small | kw)), PPOConfig(learning_rate=1e-3, critic_warmup=0))
+
+
+@pytest.fixture(scope='module')
+def trained(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('ck')
+    t = trainer(folder)
+    for _ in range(3): t.train_step()
+    return t.save({'reward/generator': .5, 'validity': .5}), t
+
+
+def run(*argv, cwd=None): return subprocess.run([sys.executable, '-m', 'adversarial_rl.inference', *map(str, argv)], capture_output=True, text=True, cwd=cwd)
+
+
+def test_what_is_loaded_is_what_was_trained(trained):
+    path, t = trained
+    players = load_trained(path, 'cpu')
+    for name, p in players.items():
+        own = t.players[name].policy.parameters(name)
+        assert all(torch.equal(v, own[k]) for k, v in p.policy.parameters(name).items())
+    info = json.loads(path.with_suffix('.json').read_text())
+    assert path.name == 'checkpoint_stage_2_epoch_1.pt' and (info['stage'], info['epoch'], info['step'], info['stage_name']) == (2, 1, 3, 'structured')
+    assert info['models'] == {'generator': 'starter', 'discriminator': 'starter'} and info['libraries']['torch'] == torch.__version__.split('+')[0] or info['libraries']['torch'] == torch.__version__
+    assert info['score'] == pytest.approx(.7 * .5 + .3 * .5) and info['timestamp'] and len(info['sha256']) == 64 and info['configuration']['lora_rank'] == 16
+
+
+def test_one_problem(trained, tmp_path):
+    done = run('--checkpoint', trained[0], *ONE, '--execute-tests', '--attempts', '4', '--output', tmp_path/'o.json')
+    assert done.returncode == 0, done.stderr
+    for title in ('Informal reasoning', 'Structured reasoning', 'Pseudocode', 'Constraints and invariants', 'Executable code'): assert f'── {title} ' in done.stdout
+    assert 'def f(' in done.stdout and done.stdout.count('assert f(') >= 2 and 'of 4, chosen with' in done.stdout
+    r = json.loads((tmp_path/'o.json').read_text())
+    assert len(r['programs']) == 4 and r['code'] == r['programs'][r['chosen']] and len(r['passed']) == 2
+
+
+def test_without_reasoning_only_code_is_printed(trained):
+    for flag in ('--no-reasoning', '--no_reasoning'):
+        done = run('--checkpoint', trained[0], *ONE, flag)
+        assert done.returncode == 0, done.stderr
+        compile(done.stdout, 'code', 'exec')
+        assert done.stdout.startswith('def f(')
+
+
+def test_the_same_seed_says_the_same(trained):
+    say = [run('--checkpoint', trained[0], *ONE, '--temperature', '1.5', '--seed', s).stdout for s in (1, 1, 2)]
+    assert say[0] == say[1] and say[0] != say[2]
+
+
+def test_a_batch_killed_goes_on_where_it_stopped(trained, tmp_path):
+    ask = ['--checkpoint', trained[0], '--batch', '--problems-file', resource('data/example_problems.json'), '--max-tokens', '24', '--attempts', '2', '--execute-tests']
+    whole = run(*ask, '--output', tmp_path/'whole.jsonl')
+    assert whole.returncode == 0 and 'passed all tests, the attempt chosen' in whole.stdout and 'raise --max-tokens' in whole.stdout, whole.stderr
+    cut, kills = tmp_path/'cut.jsonl', 0
+    for lines in (5, 15, 30):
+        process = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.inference', *map(str, ask), '--output', str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and (not cut.exists() or cut.read_text().count('\n') < lines): time.sleep(.01)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    before = cut.read_text().count('\n')
+    again = run(*ask, '--output', cut)
+    assert kills == 3 and before < whole.stdout.count('\n') + 70 and again.returncode == 0, again.stderr
+    assert cut.read_text() == (tmp_path/'whole.jsonl').read_text() and again.stdout.split('results in')[0] == whole.stdout.split('results in')[0]
+    other = run(*ask, '--output', cut, '--temperature', '0.2')
+    assert other.returncode == 2 and 'was begun with temperature 0.7, not 0.2' in other.stderr
+
+
+def broken(trained, folder, qwen, tokenizer):
+    "Checkpoints that cannot be used, with what is said of them."
+    path, out = trained[0], []
+    def copy(name, data=None, **changed):
+        target = folder/f'{name}.pt'
+        target.write_bytes(path.read_bytes() if data is None else data)
+        target.with_suffix('.json').write_text(json.dumps(json.loads(path.with_suffix('.json').read_text()) | changed))
+        return target
+    raw = path.read_bytes()
+    flipped = bytearray(raw); flipped[len(raw) // 2] ^= 1
+    out += [(folder/'absent.pt', 'no such checkpoint'), (copy('cut', raw[:1000]), 'is damaged or cut short'), (copy('flipped', bytes(flipped)), 'is damaged'),
+            (copy('format', format=1), 'is of format 1, this version reads format 2'), (copy('empty', b''), 'is damaged or cut short')]
+    import hashlib
+    out.append((copy('junk', b'junk', sha256=hashlib.sha256(b'junk').hexdigest()), 'is not a checkpoint'))
+    alone = folder/'alone.pt'; alone.write_bytes(raw)
+    out.append((alone, 'no readable alone.json'))
+    qwen().save_pretrained(folder/'model'); tokenizer.save_pretrained(folder/'model')
+    out.append((copy('other', models={'generator': str(folder/'model'), 'discriminator': 'starter'}), 'another architecture'))
+    c = json.loads(path.with_suffix('.json').read_text())['configuration']
+    out.append((copy('rank', configuration=c | dict(lora_rank=4)), 'adapter of other shapes'))
+    out.append((copy('gone', models={'generator': str(folder/'no-model'), 'discriminator': 'starter'}), 'no-model'))
+    return out
+
+
+def test_broken_checkpoints_are_one_line(trained, tmp_path, qwen, tokenizer, capfd):
+    cases = broken(trained, tmp_path, qwen, tokenizer)
+    capfd.readouterr()
+    for path, says in cases:
+        code, err = main(['--checkpoint', str(path), *ONE]), capfd.readouterr().err
+        assert code == 2 and says in err and len(err.strip().splitlines()) == 1 and err.startswith('error: '), (path, err)
+
+
+def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(trained, tmp_path, capfd):
+    from adversarial_rl.adversarial import main as train_main
+    state, info = load_checkpoint(trained[0])
+    path = tmp_path/'ck'/'checkpoint_stage_1_epoch_1.pt'
+    path.parent.mkdir()
+    path.write_bytes(trained[0].read_bytes())
+    path.with_suffix('.json').write_text(json.dumps(info | dict(device='cuda:0')))
+    assert main(['--checkpoint', str(path), *ONE]) == 0
+    c = info['configuration']
+    flags = [x for k, v in c.items() if k not in ('stages', 'resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected') and v != '' for x in (f'--{k}', str(v))]
+    code = train_main([*flags, '--checkpoint-dir', str(path.parent), '--output-dir', str(tmp_path/'out'), '--resume'])
+    err = capfd.readouterr().err
+    assert code == 2 and 'was made on cuda:0' in err and 'use --device cuda' in err
+
+
+@pytest.mark.parametrize('flags, says', [
+    (['--problem', 'Return x.'], 'has no signature'), (['--signature', 'def f(x):'], 'give one of --problem'), (['--problem', 'a', '--problem-file', 'b', '--signature', 'def f(x):'], 'give one of'),
+    (['--problem', 'a', '--signature', 'f(x)'], '--signature must be one line'), (['--problem', 'a', '--signature', 'def f(x):', '--tests', 'assert f(1 == 2'], '--tests: not valid Python'),
+    (['--problem', 'a', '--signature', 'def f(x):', '--tests', 'f(1) == 2'], 'asserts nothing'), (['--problem', 'a', '--signature', 'def f(x):', '--execute-tests'], '--execute-tests needs --tests'),
+    (['--problem-file', 'absent.txt', '--signature', 'def f(x):'], 'cannot be read'), (['--batch'], 'needs --problems-file'), (['--batch', '--problems-file', 'absent.json'], 'no such problems file'),
+    (['--batch', '--problems-file', 'starter', '--problem', 'x'], 'from --problems-file alone'), (['--problems-file', 'starter'], '--problems-file is for --batch'),
+    ([*ONE, '--temperature', '-1'], 'must be at least 0'), ([*ONE, '--top-p', '2'], 'must be at most 1'), ([*ONE, '--attempts', '0'], 'must be at least 1'),
+    ([*ONE, '--device', 'cuda:99'], '--device'), ([*ONE, '--output', '/proc/nowhere/o.json'], 'cannot be written to')])
+def test_mistakes(trained, flags, says, capfd):
+    code, err = main(['--checkpoint', str(trained[0]), *flags]), capfd.readouterr().err
+    assert code == 2 and says in err and len(err.strip().splitlines()) == 1
+
+
+def test_a_checkpoint_must_be_named(capfd):
+    assert main(ONE) == 2 and 'required: --checkpoint' in capfd.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform != 'linux', reason='limits by /proc')
+def test_out_of_memory_is_one_line(trained, tmp_path):
+    "Under a real limit on memory, far more attempts than fit."
+    program = """import resource, sys
+from adversarial_rl.inference import main
+mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
+sys.exit(main(sys.argv[1:]))"""
+    crowd = ['--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1']
+    done = subprocess.run([sys.executable, '-c', program, '--checkpoint', str(trained[0]), *ONE, *crowd], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    assert done.returncode == 2 and 'error: out of memory; lower --attempts or --max-tokens' in done.stderr and 'Traceback' not in done.stderr, done.stderr[-2000:]
+
+
+def test_help_reads_well():
+    done = run('--help')
+    assert done.returncode == 0 and 'what is asked, in words' in ' '.join(done.stdout.split()) and '--no-reasoning' in done.stdout

@@ -1,0 +1,89 @@
+"A run killed with SIGKILL at twenty moments, half of them while a checkpoint is being written, is to end as one that never stopped."
+import json
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+import torch
+
+from adversarial_rl.checkpoints import checkpoints, load_checkpoint
+from adversarial_rl.tracking import read_metrics
+
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
+KILLS = 20
+RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '6', '--max-new-tokens', '40',
+       '--n-discriminator-steps', '1', '--n-generator-steps', '2', '--k-alternating-steps', '1', '--critic-warmup', '1']
+
+
+def start(folder, *flags):
+    return subprocess.Popen([sys.executable, '-m', 'adversarial_rl.adversarial', *RUN, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags],
+                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
+
+
+def rows(folder): return read_metrics(folder/'out'/'metrics.jsonl') if (folder/'out'/'metrics.jsonl').exists() else []
+
+
+def kill_somewhere(folder, process, rng, in_save):
+    "Kill after a few steps, at any moment or at the first sight of a file that is being written; says where it fell, or None if the run ended first."
+    first, more, name = len(rows(folder)), rng.randint(0, 2), None
+    while process.poll() is None and len(rows(folder)) < first + more: time.sleep(.002)
+    end = time.time() + (20 if in_save else rng.random() * .6)
+    while process.poll() is None and time.time() < end and not name:
+        name = next((p.name for p in (folder/'ck').glob('.checkpoint_*')), None) if in_save else None
+        if not in_save: time.sleep(.005)
+    process.send_signal(signal.SIGKILL)
+    said = process.communicate()[0]
+    if process.returncode != -signal.SIGKILL:
+        assert process.returncode == 0, said
+        return None
+    return f'writing {name}' if name else 'anywhere'
+
+
+def test_killed_anywhere_equals_never_stopped(tmp_path):
+    rng, whole, cut = random.Random(0), tmp_path/'whole', tmp_path/'cut'
+    whole.mkdir(); cut.mkdir()
+    assert start(whole).wait() == 0
+    table, runs = [], 0
+    while len(table) < KILLS:
+        runs += 1
+        flags = []
+        while len(table) < KILLS:
+            process = start(cut, *flags)
+            where = kill_somewhere(cut, process, rng, in_save=len(table) % 2 == 1)
+            if where is None: break
+            found = checkpoints(cut/'ck')
+            done, saved = len(rows(cut)) if flags or found else 0, load_checkpoint(found[0])[1]['step'] if found else None
+            table.append((len(table) + 1, where, done, saved, done - saved if found else 0))
+            flags = ['--resume'] if found else []
+        if len(table) == KILLS:
+            process = start(cut, *flags)
+            said = process.communicate()[0]
+            assert process.returncode == 0, said
+        compare(whole, cut)
+    print('\nkill  where                                              steps done  in the checkpoint  redone')
+    for row in table: print('{:4}  {:50} {:10}  {!s:>17}  {:6}'.format(*row))
+    print(f'{runs} runs, all equal to the one that never stopped')
+    assert all(0 <= row[-1] <= 1 for row in table)
+    assert sum('writing' in row[1] for row in table) >= 5
+
+
+def compare(whole, cut):
+    strip = lambda r: {k: v for k, v in r.items() if not k.startswith('seconds')}
+    assert list(map(strip, rows(whole))) == list(map(strip, rows(cut)))
+    (a, x), (b, y) = (load_checkpoint(checkpoints(f/'ck')[0]) for f in (whole, cut))
+    assert same(a, b) and x['metrics'] == y['metrics']
+    (a, x), (b, y) = (load_checkpoint(f/'ck'/'checkpoint_best') for f in (whole, cut))
+    assert same(a, b) and (x['step'], x['score']) == (y['step'], y['score'])
+    held = [json.loads((f/'out'/'training_results.json').read_text())['held_out'] for f in (whole, cut)]
+    assert held[0] == held[1]
+    assert not list((cut/'ck').glob('.*'))
+
+
+def same(a, b):
+    if isinstance(a, torch.Tensor): return torch.equal(a, b)
+    if isinstance(a, dict): return a.keys() == b.keys() and all(same(a[k], b[k]) for k in a)
+    if isinstance(a, (list, tuple)): return len(a) == len(b) and all(map(same, a, b))
+    return a == b
