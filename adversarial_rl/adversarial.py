@@ -279,7 +279,7 @@ def report(results)->str:
 def run(argv:list):
     "The command `run_training`: settings, training, report, figure."
     quiet_libraries()
-    ppo, config = parse_config([PPOConfig, TrainingConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
+    config, ppo = parse_config([TrainingConfig, PPOConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     results = train(config, ppo)
     from adversarial_rl.plots import training_curves
     training_curves(config.output_dir)

@@ -21,7 +21,6 @@ from .game import passes_reference
 from .grading import grade_many, grade_matrix, split_tests
 from .metrics import bootstrap
 from .platforms import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries, write_whole
-from .players import Discriminator, Generator
 from .problems import Problem, load_problems, signature_mistake
 from .tracking import progress_bar
 

@@ -120,6 +120,48 @@ def test_broken_checkpoints_are_one_line(trained, tmp_path, qwen, tokenizer, cap
         assert code == 2 and says in err and len(err.strip().splitlines()) == 1 and err.startswith('error: '), (path, err)
 
 
+def again(c, folder, *flags):
+    "The command line that repeats a configuration, as far as it can be said in flags."
+    switches = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected', 'stages', 'checkpoint_dir', 'output_dir')
+    return [*[x for k, v in c.items() if k not in switches for x in (f'--{k}', str(v))], '--checkpoint-dir', str(folder/'ck'), '--output-dir', str(folder/'out'), *flags]
+
+
+def test_training_does_not_go_on_from_broken_checkpoints(trained, tmp_path, qwen, tokenizer, capfd):
+    from adversarial_rl.adversarial import main as train_main
+    cases = broken(trained, tmp_path, qwen, tokenizer)
+    c = load_checkpoint(trained[0])[1]['configuration']
+    capfd.readouterr()
+    for path, says in cases:
+        if path.stem in ('other', 'gone', 'rank'): continue   # There the checkpoint's own words differ from the command's
+        code, err = train_main(again(c, tmp_path, '--resume-from', str(path))), capfd.readouterr().err
+        assert code == 2 and says in err and 'Traceback' not in err, (path, err)
+    assert train_main(again(c | dict(lora_rank=4), tmp_path, '--resume-from', str(trained[0]))) == 2
+    assert 'was made with lora_rank 16, not 4' in capfd.readouterr().err
+
+
+def test_resume_falls_back_to_the_newest_that_verifies_and_says_so(tmp_path, capfd):
+    from adversarial_rl.adversarial import main as train_main
+    t = trainer(tmp_path/'ck')
+    for _ in range(4): t.train_step(); path = t.save({'reward/generator': .5, 'validity': .5})
+    path.write_bytes(path.read_bytes()[:-1000])
+    c = json.loads(path.with_suffix('.json').read_text())['configuration']
+    assert train_main(again(c, tmp_path, '--resume')) == 0
+    said = capfd.readouterr()
+    assert f'skipped {path}: is damaged or cut short' in said.err and 'checkpoint_stage_2_epoch_1.pt at step 3' in said.out
+
+
+def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, capfd):
+    from adversarial_rl.adversarial import main as train_main
+    c, flags = load_checkpoint(trainer(tmp_path/'first').save({}))[1]['configuration'], ['--save-total-limit', '100']
+    assert train_main(again(c, tmp_path, *flags)) == 0
+    last = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
+    assert train_main(again(c, tmp_path, *flags, '--resume-from', str(tmp_path/'ck'/'checkpoint_stage_3_epoch_1.pt'))) == 0
+    assert 'at step 5' in capfd.readouterr().out
+    repeated = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
+    assert all(torch.equal(v, repeated[0]['players'][p][k]) for p, x in last[0]['players'].items() for k, v in x.items()) and last[1]['metrics'] == repeated[1]['metrics']
+    assert (tmp_path/'ck'/'previous'/'checkpoint_stage_4_epoch_1.pt').exists()
+
+
 def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(trained, tmp_path, capfd):
     from adversarial_rl.adversarial import main as train_main
     state, info = load_checkpoint(trained[0])
@@ -128,9 +170,7 @@ def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(tra
     path.write_bytes(trained[0].read_bytes())
     path.with_suffix('.json').write_text(json.dumps(info | dict(device='cuda:0')))
     assert main(['--checkpoint', str(path), *ONE]) == 0
-    c = info['configuration']
-    flags = [x for k, v in c.items() if k not in ('stages', 'resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected') and v != '' for x in (f'--{k}', str(v))]
-    code = train_main([*flags, '--checkpoint-dir', str(path.parent), '--output-dir', str(tmp_path/'out'), '--resume'])
+    code = train_main(again(info['configuration'], tmp_path, '--resume'))
     err = capfd.readouterr().err
     assert code == 2 and 'was made on cuda:0' in err and 'use --device cuda' in err
 
@@ -156,13 +196,16 @@ def test_a_checkpoint_must_be_named(capfd):
 def test_out_of_memory_is_one_line(trained, tmp_path):
     "Under a real limit on memory, far more attempts than fit."
     program = """import resource, sys
-from adversarial_rl.inference import main
+from importlib import import_module
+main = import_module(sys.argv[1]).main
 mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
-sys.exit(main(sys.argv[1:]))"""
+sys.exit(main(sys.argv[2:]))"""
+    small = ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1', '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10']
     crowd = ['--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1']
-    done = subprocess.run([sys.executable, '-c', program, '--checkpoint', str(trained[0]), *ONE, *crowd], capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert done.returncode == 2 and 'error: out of memory; lower --attempts or --max-tokens' in done.stderr and 'Traceback' not in done.stderr, done.stderr[-2000:]
+    for module, flags, advice in (('inference', ['--checkpoint', str(trained[0]), *ONE, *crowd], 'lower --attempts or --max-tokens'), ('adversarial', small, 'lower --micro-batch')):
+        done = subprocess.run([sys.executable, '-c', program, f'adversarial_rl.{module}', *flags], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+        assert done.returncode == 2 and f'error: out of memory; {advice}' in done.stderr and 'Traceback' not in done.stderr, done.stderr[-2000:]
 
 
 def test_help_reads_well():
