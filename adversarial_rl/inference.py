@@ -149,15 +149,15 @@ def execute(result:dict, problem:Problem):
 
 # %% ../nbs/31_inference.ipynb #0c36c2ec
 def _done(path, settings)->list:
-    "Results that an earlier start of the same batch wrote; cuts off a broken last line."
-    if not path.exists(): return []
+    "Results that an earlier start of the same batch wrote; begins the file, or cuts off its broken last line."
+    if not path.exists() or not path.stat().st_size: write_whole(path, (json.dumps(dict(settings=settings)) + '\n').encode())
     lines, good = path.read_text(encoding='utf-8').splitlines(keepends=True), []
     for line in lines:
         try: good.append(json.loads(line) if line.endswith('\n') else None)
         except ValueError: good.append(None)
         if good[-1] is None: good.pop(); break
-    if lines and (not good or 'settings' not in good[0]): raise UsageError(f'{path}: is there already and is no output of --batch; name another --output')
-    changed = [k for k in settings if good and good[0]['settings'].get(k) != settings[k]]
+    if not good or not isinstance(good[0], dict) or 'settings' not in good[0]: raise UsageError(f'{path}: is there already and is no output of --batch; name another --output')
+    changed = [k for k in settings if good[0]['settings'].get(k) != settings[k]]
     if changed: raise UsageError(f"{path}: was begun with {changed[0]} {good[0]['settings'].get(changed[0])}, not {settings[changed[0]]}; name another --output, or remove it to start again")
     write_whole(path, ''.join(lines[:len(good)]).encode())
     return good[1:]
@@ -168,7 +168,6 @@ def solve_batch(players:dict, problems:list, path, settings:dict, c:InferenceCon
     results = _done(path, settings)
     known = {r['id'] for r in results}
     with path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar:
-        if not results and not f.tell(): print(json.dumps(dict(settings=settings)), file=f, flush=True)
         for problem in problems:
             if problem.id in known: continue
             r = solve(players, problem, (), c.attempts, c.temperature, c.top_p, c.seed)

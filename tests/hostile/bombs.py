@@ -58,7 +58,7 @@ CASES = [
     bomb('shift', 'def f(x): return (1 << 10**12) % 7'),
     bomb('factorial', 'import math\ndef f(x): return math.factorial(10**7) % 7 + .5', limits=SHORT),
     bomb('int-from-text', 'import sys\nsys.set_int_max_str_digits(0)\ndef f(x): return int("9" * 10**7) % 7 + .5', limits=SHORT),
-    bomb('int-to-text', 'import sys\nsys.set_int_max_str_digits(0)\ndef f(x): return str(1 << 10**7)', limits=SHORT),
+    bomb('int-to-text', 'import sys\nsys.set_int_max_str_digits(0)\ndef f(x): return str(1 << 10**7)', FULL + ('assertion_failure',), limits=SHORT),   # Python 3.12 is quick at it
     bomb('regex', 'import re\ndef f(x): return re.match("(a+)+b", "a" * 60)', LATE, limits=SHORT),
     bomb('regex-compile', 'import re\ndef f(x): return re.compile("(?:" * 90 + "a" + "){0,60000}" * 90)', FULL + ('assertion_failure',), limits=SHORT),
     bomb('format-width', 'def f(x): return len(f"{x:>99999999999}")'),
