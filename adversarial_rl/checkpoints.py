@@ -68,10 +68,8 @@ def _move(paths, folder):
             if file.exists(): file.replace(folder/file.name)
 
 def clear_up(folder):
-    "Remove what was being written when a run was killed."
+    "Remove what was being written when a run was killed; files that are whole stay, whosever they are."
     for p in Path(folder).glob('.checkpoint_*'): p.unlink()
-    for p in Path(folder).glob('checkpoint_*.pt'):
-        if not p.with_suffix('.json').exists(): p.unlink()
 
 def set_aside(folder,         # Where checkpoints are kept
               beyond:int=None # Only those beyond this step; by default all, in place of what was set aside before
