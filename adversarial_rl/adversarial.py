@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from .checkpoints import copy_best, load_checkpoint, newest_checkpoint, save_checkpoint, set_aside
+from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, save_checkpoint, set_aside
 from .config import PPOConfig, TrainingConfig, parse_config
 from .game import discriminator_rewards, generator_rewards, play_round, round_metrics
 from .grading import grade_many
@@ -22,7 +22,7 @@ from .platforms import UsageError, check_writable, enough_memory, guarded, libra
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .ppo import Learner
-from .problems import load_problems, split_problems
+from .problems import fingerprint, load_problems, split_problems
 from .rewards import checkpoint_score
 from .sandbox import isolated, sandbox_report
 from .tracking import MetricsFile, progress_bar, read_metrics, stage_table
@@ -83,7 +83,7 @@ def load_players(players:dict, # name -> player
     for name, p in players.items():
         own, saved = p.policy.parameters(name), state['players'][name]
         if {k: v.shape for k, v in own.items()} != {k: v.shape for k, v in saved.items()}:
-            raise UsageError(f"the checkpoint's {name} has an adapter of other shapes than this one; use the --lora-rank it was made with, or start without --resume")
+            raise UsageError(f"the checkpoint's {name} has an adapter of other shapes than this one has; name a checkpoint made with these models and this --lora-rank")
         with torch.no_grad():
             for k, v in own.items(): v.copy_(saved[k])
 
@@ -91,7 +91,7 @@ def load_players(players:dict, # name -> player
 class AdversarialTrainer:
     "Trains two players against each other; can be stopped at any step and go on."
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list=None):
-        self.config, self.ppo, self.step, self.before, self.best = config, ppo, 0, None, -1.
+        self.config, self.ppo, self.step, self.before, self.best, self.recent = config, ppo, 0, None, -1., []
         self.threads = torch.get_num_threads()
         self.platform = platform(config.device)
         torch.manual_seed(config.seed)
@@ -101,6 +101,7 @@ class AdversarialTrainer:
         kl = dict(discriminator=config.discriminator_kl_coef) if config.discriminator_kl_coef >= 0 else {}
         self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
+        self.problems = fingerprint(self.training + self.held_out)
         self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps)
         if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
         self.rng = random.Random(config.seed)
@@ -137,7 +138,7 @@ class AdversarialTrainer:
         "Everything the next step depends on; tensors are the live ones, to be saved or copied at once."
         players = {name: {k: v.detach().cpu() for k, v in p.policy.parameters(name).items()} for name, p in self.players.items()}
         version, internal, gauss = self.rng.getstate()
-        return dict(step=self.step, before=self.before, best=self.best, players=players, learners={n: l.state_dict() for n, l in self.learners.items()},
+        return dict(step=self.step, before=self.before, best=self.best, recent=self.recent, players=players, learners={n: l.state_dict() for n, l in self.learners.items()},
                     rng=[version, list(internal), gauss], sampling=self.sampling.get_state(), torch=torch.get_rng_state())
 
     def load_state_dict(self, state):
@@ -148,11 +149,11 @@ class AdversarialTrainer:
         self.rng.setstate((version, tuple(internal), gauss))
         self.sampling.set_state(state['sampling'])
         torch.set_rng_state(state['torch'])
-        self.step, self.before, self.best = state['step'], state['before'], state['best']
+        self.step, self.before, self.best, self.recent = (state[k] for k in ('step', 'before', 'best', 'recent'))
 
     def settings(self)->dict:
         "The configuration as a checkpoint records it."
-        return asdict(self.config) | asdict(self.ppo) | dict(stages=[s.name for s in self.generator.stages])
+        return asdict(self.config) | asdict(self.ppo) | dict(stages=[s.name for s in self.generator.stages], problems=self.problems)
 
     def place(self)->tuple:
         "Stage of the last finished step, from 1, and how many steps of that stage are finished."
@@ -177,14 +178,26 @@ class AdversarialTrainer:
         self._check_same(path, info)
         check_players(path, info, self.players)
         self.load_state_dict(state)
-        own = path.resolve().parent == Path(self.config.checkpoint_dir).resolve()
-        set_aside(self.config.checkpoint_dir, beyond=self.step if own else -1)
-        if own and info['best']: copy_best(path)
+        here = Path(self.config.checkpoint_dir)
+        if path.resolve().parent == here.resolve():
+            set_aside(here, beyond=self.step)
+            if info['best']: copy_best(path)
+        else:
+            set_aside(here)
+            self._take_best(path.parent, here)
         print(f'going on from {path} at step {self.step}', flush=True)
 
+    def _take_best(self, there, here):
+        "Going on in another folder: the best so far comes along; without it, the best is looked for anew."
+        try: found = load_checkpoint(there/BEST)[1]['score'] == self.best
+        except UsageError: found = False
+        if found: copy_best(there/f'{BEST}.pt', here)
+        else: self.best = -1.
+
     def _check_same(self, path, info):
-        free = ('output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation')
+        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
+        if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
             if k not in free and now[k] != then.get(k): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
         if kinds[0] != kinds[1]: raise UsageError(f"{path} was made on {info['device']}, whose random numbers cannot be continued on {self.platform.device}; use --device {kinds[0]}, or start without --resume")
@@ -212,20 +225,21 @@ def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
     output = check_writable(config.output_dir)
     check_writable(config.checkpoint_dir)
     _check_isolation(config.require_isolation)
-    with enough_memory('choose smaller models, or another --device'): trainer = AdversarialTrainer(config, ppo, stages)
-    p = trainer.platform
-    print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
-    if config.resume or config.resume_from: trainer.resume()
-    else: set_aside(config.checkpoint_dir)
+    with enough_memory('choose smaller models, or another --device'):
+        trainer = AdversarialTrainer(config, ppo, stages)
+        p = trainer.platform
+        print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
+        if config.resume or config.resume_from: trainer.resume()
+        else: set_aside(config.checkpoint_dir)
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or --max-new-tokens'):
         if trainer.before is None:
             trainer.before = _evaluate(trainer)
             trainer.save({})
-        _train_steps(trainer, MetricsFile(output/'metrics.jsonl', trainer.step))
+        _train_steps(trainer, MetricsFile(output/'metrics.jsonl', trainer.step, trainer.recent))
         after = _evaluate(trainer)
     rows = read_metrics(output/'metrics.jsonl')
-    results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / len(rows), 4), platform=asdict(p),
+    results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / max(1, len(rows)), 4), platform=asdict(p),
                    stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), configuration=asdict(config) | asdict(ppo))
     write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
     return results
@@ -242,14 +256,14 @@ def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discr
 
 def _train_steps(trainer, metrics):
     "All steps that are left, with a bar, and a checkpoint every `save_steps` and at each stage's end."
-    plan, recent = trainer.schedule, read_metrics(metrics.path)[-RECENT:]
+    plan = trainer.schedule
     def mean(k):
-        xs = [r[k] for r in recent if r[k] is not None]
+        xs = [r[k] for r in trainer.recent if r[k] is not None]
         return sum(xs) / len(xs) if xs else 0.
     with progress_bar(len(plan), trainer.step) as bar, finish_step_first() as asked:
         while trainer.step < len(plan):
             row = metrics.write(trainer.train_step())
-            recent = (recent + [row])[-RECENT:]
+            trainer.recent = [*trainer.recent, row][-RECENT:]
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
             bar.update()
@@ -282,7 +296,7 @@ def run(argv:list):
     config, ppo = parse_config([TrainingConfig, PPOConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     results = train(config, ppo)
     from adversarial_rl.plots import training_curves
-    training_curves(config.output_dir)
+    if results['stages']: training_curves(config.output_dir)
     if (cut := results['cut_off']) > .01: print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {config.max_new_tokens}; raise it')
     print(f"\n{report(results)}\n\n{results['steps']} steps in {results['seconds']:.0f} s; results and figure in {config.output_dir}")
 

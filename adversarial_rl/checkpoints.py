@@ -12,10 +12,10 @@ from pathlib import Path
 
 import torch
 
-from .platforms import UsageError, one_line, write_whole
+from .platforms import UsageError, one_line, out_of_memory, write_whole
 
 # %% ../nbs/21_checkpoints.ipynb #22348160
-FORMAT = 2                 # Of what a checkpoint holds; one of another format is refused
+FORMAT = 3                 # Of what a checkpoint holds; one of another format is refused
 BEST = 'checkpoint_best'
 
 def _sum(data): return hashlib.sha256(data).hexdigest()
@@ -35,18 +35,21 @@ def save_checkpoint(folder,      # Where checkpoints are kept
     "Save `state` atomically with a JSON beside it, copy it if it is the best, and drop the oldest beyond `keep`."
     buffer, path = io.BytesIO(), Path(folder)/f'{name}.pt'
     path.parent.mkdir(parents=True, exist_ok=True)
-    torch.save(state, buffer)
-    _put(path, buffer.getvalue(), dict(info, best=best, format=FORMAT, sha256=_sum(buffer.getbuffer())))
+    info = dict(info, best=best, format=FORMAT)
+    torch.save(dict(state=state, info=info), buffer)
+    _put(path, buffer.getvalue(), dict(info, sha256=_sum(buffer.getbuffer())))
     if best: copy_best(path)
     for old in checkpoints(folder)[keep:]: _drop(old)
     return path
 
-def copy_best(path:Path):
+def copy_best(path:Path,   # A checkpoint
+              folder=None  # Where the copy goes, beside it by default
+             ):
     "Make the best checkpoint a copy of this one."
-    info = json.loads(path.with_suffix('.json').read_text())
-    try: same = json.loads(path.with_name(f'{BEST}.json').read_text()) == info and path.with_name(f'{BEST}.pt').exists()
+    info, best = json.loads(path.with_suffix('.json').read_text()), Path(folder or path.parent)/f'{BEST}.pt'
+    try: same = json.loads(best.with_suffix('.json').read_text()) == info and best.exists()
     except (OSError, ValueError): same = False
-    if not same: _put(path.with_name(f'{BEST}.pt'), path.read_bytes(), info)
+    if not same: _put(best, path.read_bytes(), info)
 
 def _drop(path):
     path.with_suffix('.json').unlink()
@@ -54,11 +57,17 @@ def _drop(path):
 
 def checkpoints(folder)->list:
     "Finished checkpoints except the best one, newest first."
-    steps = {}
-    for p in Path(folder).glob('checkpoint_*.json'):
-        try: steps[p.with_suffix('.pt')] = json.loads(p.read_text())['step']
-        except (OSError, ValueError, KeyError, TypeError): continue  # not one of ours, or cut off
-    return sorted((p for p in steps if p.stem != BEST and p.exists()), key=steps.get, reverse=True)
+    steps = {p: step for p, step in _steps(folder).items() if step is not None}
+    return sorted(steps, key=steps.get, reverse=True)
+
+def _steps(folder):
+    "The step of each checkpoint but the best one, None where its JSON does not tell."
+    found = {}
+    for p in sorted(Path(folder).glob('checkpoint_*.json')):
+        try: step = json.loads(p.read_text())['step']
+        except (OSError, ValueError, KeyError, TypeError, RecursionError): step = None
+        found[p.with_suffix('.pt')] = step if type(step) is int else None
+    return {p: step for p, step in found.items() if p.stem != BEST and p.exists()}
 
 # %% ../nbs/21_checkpoints.ipynb #b3fbf494
 def _move(paths, folder):
@@ -77,10 +86,9 @@ def set_aside(folder,         # Where checkpoints are kept
     "Move checkpoints into the folder `previous` below."
     clear_up(folder)
     previous, found = Path(folder)/'previous', checkpoints(folder)
-    if beyond is not None: found = [p for p in found if json.loads(p.with_suffix('.json').read_text())['step'] > beyond]
-    elif found:
-        shutil.rmtree(previous, ignore_errors=True)
-        found.append(Path(folder)/f'{BEST}.pt')
+    if beyond is not None: found = [p for p in found if _steps(folder)[p] > beyond]
+    else: found += [p for p in [Path(folder)/f'{BEST}.pt'] if p.exists()]
+    if found and beyond is None: shutil.rmtree(previous, ignore_errors=True)
     if found: _move(found, previous)
 
 # %% ../nbs/21_checkpoints.ipynb #196f6fb1
@@ -91,14 +99,18 @@ def load_checkpoint(path # The .pt file, or its name without the ending
     beside = path.with_suffix('.json')
     if not path.exists(): raise UsageError(f'{path}: no such checkpoint; {_there(path.parent)}')
     try: info = json.loads(beside.read_text())
-    except (OSError, ValueError): raise UsageError(f'{path}: no readable {beside.name} beside it, so it may be incomplete; name another checkpoint')
+    except (OSError, ValueError, RecursionError): raise UsageError(f'{path}: no readable {beside.name} beside it, so it may be incomplete; name another checkpoint')
     if not isinstance(info, dict) or info.get('format') != FORMAT:
         raise UsageError(f'{path}: is of format {info.get("format", 1) if isinstance(info, dict) else "unknown"}, this version reads format {FORMAT}; use the version of adversarial_rl that wrote it, or train again')
     try: data = path.read_bytes()
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     if _sum(data) != info.get('sha256'): raise UsageError(f'{path}: is damaged or cut short (its sha256 differs from the one recorded); name another checkpoint')
-    try: return torch.load(io.BytesIO(data), map_location='cpu', weights_only=True), info
-    except Exception as e: raise UsageError(f'{path}: is not a checkpoint that can be loaded ({one_line(e)[:200]}); name another one')
+    try:
+        whole = torch.load(io.BytesIO(data), map_location='cpu', weights_only=True)
+        return whole['state'], whole['info'] | dict(sha256=info['sha256'])
+    except Exception as e:
+        if out_of_memory(e): raise
+        raise UsageError(f'{path}: is not a checkpoint that can be loaded ({one_line(e)[:200]}); name another one')
 
 def _there(folder):
     found = checkpoints(folder)
@@ -106,7 +118,7 @@ def _there(folder):
 
 def newest_checkpoint(folder)->tuple:
     "Path, state and info of the newest checkpoint that verifies, and a line for each newer one that does not."
-    skipped = []
+    skipped = [f'{p}: {p.with_suffix(".json").name} names no step' for p, step in _steps(folder).items() if step is None]
     for path in checkpoints(folder):
         try: return path, *load_checkpoint(path), skipped
         except UsageError as e: skipped.append(str(e))

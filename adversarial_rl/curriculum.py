@@ -217,6 +217,9 @@ def curriculum(split:str        # A name in `SPLITS`
     for pile in piles.values(): rng.shuffle(pile)
     return tuple(c for turn in itertools.zip_longest(*piles.values()) for c in turn if c)
 
+@lru_cache
+def _problems(split, n): return tuple(to_problem(c) for c in curriculum(split)[:n])
+
 def starter_problems(split:str, n:int=None)->list:
     "The first `n` problems of a split (all by default), as `Problem`s."
-    return [to_problem(c) for c in curriculum(split)[:n]]
+    return list(_problems(split, n))

@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from .platforms import UsageError, online, resource
+from .platforms import UsageError, online, out_of_memory, resource
 
 # %% ../nbs/10_policy.ipynb #5f1f49ee
 STARTER = 'starter'
@@ -29,7 +29,9 @@ def load_model(name:str,             # 'starter', a folder, or a model's name on
     try:
         tokenizer = _load_tokenizer(where, local)
         model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, dtype), attn_implementation='sdpa', local_files_only=local)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e: raise UsageError(_why_not(name, e)) from e
+    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e:
+        if out_of_memory(e): raise
+        raise UsageError(_why_not(name, e)) from e
     if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
     if changed := [f for f in ('final_logit_softcapping', 'logits_scaling', 'logit_scale') if getattr(model.config, f, None) not in (None, 1, 1.0)]:
         raise UsageError(f"model '{name}': its logits are changed after the output layer ({changed[0]}), which is not supported; use another model, such as a Qwen2.5 or a Llama")
@@ -46,7 +48,7 @@ def _why_not(name, e):
     "What to tell when a model cannot be loaded."
     if Path(name).is_dir(): return f"model folder {name}: cannot be loaded ({str(e).splitlines()[0]})"
     return (f"model '{name}': not in the local cache and the hub did not give it; connect to the network and try again, "
-            f"or name a folder that holds a model, or use the bundled one: --generator-model starter --discriminator-model starter")
+            f"or name a folder that holds a model, or use the bundled one, 'starter'")
 
 # %% ../nbs/10_policy.ipynb #7a355e97
 class ValueHead(nn.Linear):

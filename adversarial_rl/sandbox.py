@@ -80,8 +80,8 @@ class Template:
             said = os.pread(report.fileno(), 1 << 20, 0)
         if 'error' in facts: return Report(error=facts['error'], layers=self.layers)
         report = read_report(said, nonce)
-        fine = (report['started'] or facts['killed'] or facts['status'] is None or facts['status'] < 0) and facts.pop('judged')
-        return Report(**report, **{k: v for k, v in facts.items() if k != 'judged'}, layers=self.layers, together=not apart, error='' if fine else 'no report')
+        fine = facts.pop('judged') and (not apart or report['started'] or facts['killed'] or facts['status'] is None or facts['status'] < 0)
+        return Report(**report, **facts, layers=self.layers, together=not apart, error='' if fine else 'no report')
 
     def close(self, patience:float=2.0): # Seconds until it is killed
         "End the process and whatever it runs."

@@ -130,11 +130,12 @@ def live_apart(walls, fds, kernel, parent):
     os._exit(0)
 
 def live_together(walls, fds, kernel, parent):
-    "A program with its tests, if any, in one process that reports on itself; report on 3, text on 4."
+    "A program with its tests, if any, in one process that reports on itself; report on 3, text on 4; that it begins, on 5."
     set_descriptors(*fds)
     walls.enter(kernel, parent)
     nonce, code, tests = json.loads(read_text(4))
-    os.close(4)
+    os.write(5, b'b')   # From here on, a report that is missing is the program's doing
+    os.closerange(4, 6)
     report = reporter(3, nonce)
     def say(kind, message=''):
         if kind == 'memory_limit' and resource.RLIMIT_AS in kernel: _limit(resource.RLIMIT_AS, (kernel[resource.RLIMIT_AS][1],) * 2)
@@ -327,20 +328,22 @@ class Server:
 
     def together(self, limits, report:int, text:int)->dict:
         "One child."
-        out, screen = os.pipe()
+        (out, screen), (begun, begins) = os.pipe(), os.pipe()
         os.set_blocking(out, False)
-        start, pid = time.monotonic(), fork(live_together, self.walls, (screen, screen, report, text), self.kernel(limits), self.me)
-        for fd in (screen, text, report): os.close(fd)
+        start, pid = time.monotonic(), fork(live_together, self.walls, (screen, screen, report, text, begins), self.kernel(limits), self.me)
+        for fd in (screen, text, report, begins): os.close(fd)
         ends = os.pidfd_open(pid) if hasattr(os, 'pidfd_open') and sys.platform == 'linux' else os.dup(out)
         killed = 'client'
         try: killed, shown = watch(ends, out, self.client.fileno(), limits)
         finally:
             os.close(ends)
             status, cpu = end(pid, 0 if killed else 0.05, self.alone)
+            judged = bool(os.read(begun, 1))
+            os.close(begun)
         drain(out, shown, limits.output_bytes)
         os.close(out)
         if len(shown) > limits.output_bytes: killed = killed or 'output'
-        return dict(killed=killed, status=status, cpu=cpu, judged=True, stdout=shown[:limits.output_bytes].decode(errors='replace'), seconds=time.monotonic() - start)
+        return dict(killed=killed, status=status, cpu=cpu, judged=judged, stdout=shown[:limits.output_bytes].decode(errors='replace'), seconds=time.monotonic() - start)
 
     def clean(self):
         "Leave nothing: processes where they can exist, files where they can be written."

@@ -17,9 +17,14 @@ from .platforms import UsageError, write_whole
 # %% ../nbs/20_tracking.ipynb #59f0b942
 class MetricsFile:
     "Metrics of a run as JSON lines; each row has a `step`."
-    def __init__(self, path, first_step:int=0):
+    def __init__(self, path,
+                 first_step:int=0, # Rows from this step on are dropped
+                 recent=()         # The last rows before it, as the checkpoint remembers them; a file without them is another run's, and is begun anew
+                ):
         self.path = Path(path)
         kept = [r for r in read_metrics(path) if r['step'] < first_step] if self.path.exists() else []
+        if recent and kept[-len(recent):] != list(recent): kept = []
+        if len(kept) < first_step: print(f'{path} tells of {len(kept)} of the {first_step} steps before; tables and figures show the rest', file=sys.stderr)
         write_whole(self.path, ''.join(json.dumps(r) + '\n' for r in kept).encode())
 
     def write(self, row:dict):
@@ -43,7 +48,7 @@ def progress_bar(total:int, done:int=0, unit:str='step'):
 
 def stage_table(rows, columns)->pd.DataFrame:
     "Mean of each column by stage, stages in order of appearance."
-    df = pd.DataFrame(rows)
+    df = pd.DataFrame(rows if rows else dict(stage=[]))
     return df.groupby('stage', sort=False)[[c for c in columns if c in df]].mean()
 
 # %% ../nbs/20_tracking.ipynb #172f6398

@@ -1,5 +1,8 @@
 "run_inference from its command line: one problem, a batch that is killed, broken checkpoints, mistakes."
+import hashlib
 import json
+import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -9,11 +12,11 @@ import pytest
 import torch
 
 from adversarial_rl.adversarial import AdversarialTrainer
-from adversarial_rl.checkpoints import load_checkpoint
+from adversarial_rl.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
 from adversarial_rl.config import PPOConfig, TrainingConfig
 from adversarial_rl.curriculum import starter_problems
 from adversarial_rl.inference import load_trained, main
-from adversarial_rl.platforms import resource
+from adversarial_rl.platforms import UsageError, resource
 from adversarial_rl.problems import load_problems, save_problems
 
 PROBLEM = starter_problems('training', 1)[0]
@@ -91,6 +94,40 @@ def test_a_batch_killed_goes_on_where_it_stopped(trained, tmp_path):
     assert cut.read_text() == (tmp_path/'whole.jsonl').read_text() and again.stdout.split('results in')[0] == whole.stdout.split('results in')[0]
     other = run(*ask, '--output', cut, '--temperature', '0.2')
     assert other.returncode == 2 and 'was begun with temperature 0.7, not 0.2' in other.stderr
+    (tmp_path/'some.json').rename(tmp_path/'moved.json')
+    moved = [tmp_path/'moved.json' if x == tmp_path/'some.json' else x for x in ask]
+    assert run(*moved, '--output', cut).returncode == 0
+    (tmp_path/'moved.json').write_text((tmp_path/'moved.json').read_text().replace('Return', 'Give back', 1))
+    other = run(*moved, '--output', cut)
+    assert other.returncode == 2 and 'was begun with problems' in other.stderr and cut.read_text() == (tmp_path/'whole.jsonl').read_text()
+
+
+@pytest.mark.parametrize('there', [b'\xff\xfe\x00', b'{"settings": 3}\n', b'[]\n', b'notes\n', b'SETTINGS{}\n', b'SETTINGS{"id": 3}\n'])
+def test_a_file_that_is_no_batch_stays_as_it_is(trained, tmp_path, there, capfd):
+    path, ask = tmp_path/'o.jsonl', ['--checkpoint', str(trained[0]), '--batch', '--problems-file', str(resource('data/example_problems.json')), '--output', str(tmp_path/'o.jsonl')]
+    there = there.replace(b'SETTINGS', b'{"settings": {"attempts": 1}}\n')
+    path.write_bytes(there)
+    code, err = main(ask), capfd.readouterr().err
+    assert code == 2 and 'is no output of --batch' in err and path.read_bytes() == there
+
+
+def test_results_are_written_though_nobody_reads_and_the_terminal_knows_ascii_alone(trained, tmp_path):
+    command = [sys.executable, '-m', 'adversarial_rl.inference', '--checkpoint', str(trained[0]), *ONE]
+    process = subprocess.Popen([*command, '--output', str(tmp_path/'a.json')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process.stdout.close()
+    err = process.stderr.read()
+    assert process.wait() == 141 and not err and json.loads((tmp_path/'a.json').read_text())['code'], err
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, PYTHONIOENCODING='ascii'))
+    assert done.returncode == 0 and 'Informal reasoning' in done.stdout and 'def f(' in done.stdout, done.stderr
+
+
+def altered(path, target, **changed):
+    "A checkpoint like the one at `path` whose information differs, with a sum that fits."
+    whole = torch.load(path, weights_only=True)
+    whole['info'] |= changed
+    torch.save(whole, target)
+    target.with_suffix('.json').write_text(json.dumps(whole['info'] | dict(sha256=hashlib.sha256(target.read_bytes()).hexdigest())))
+    return target
 
 
 def broken(trained, folder, qwen, tokenizer):
@@ -101,19 +138,19 @@ def broken(trained, folder, qwen, tokenizer):
         target.write_bytes(path.read_bytes() if data is None else data)
         target.with_suffix('.json').write_text(json.dumps(json.loads(path.with_suffix('.json').read_text()) | changed))
         return target
+    def other(name, **changed): return altered(path, folder/f'{name}.pt', **changed)
     raw = path.read_bytes()
     flipped = bytearray(raw); flipped[len(raw) // 2] ^= 1
     out += [(folder/'absent.pt', 'no such checkpoint'), (copy('cut', raw[:1000]), 'is damaged or cut short'), (copy('flipped', bytes(flipped)), 'is damaged'),
-            (copy('format', format=1), 'is of format 1, this version reads format 2'), (copy('empty', b''), 'is damaged or cut short')]
-    import hashlib
+            (copy('format', format=1), 'is of format 1, this version reads format 3'), (copy('empty', b''), 'is damaged or cut short')]
     out.append((copy('junk', b'junk', sha256=hashlib.sha256(b'junk').hexdigest()), 'is not a checkpoint'))
     alone = folder/'alone.pt'; alone.write_bytes(raw)
     out.append((alone, 'no readable alone.json'))
     qwen().save_pretrained(folder/'model'); tokenizer.save_pretrained(folder/'model')
-    out.append((copy('other', models={'generator': str(folder/'model'), 'discriminator': 'starter'}), 'another architecture'))
+    out.append((other('other', models={'generator': str(folder/'model'), 'discriminator': 'starter'}), 'another architecture'))
     c = json.loads(path.with_suffix('.json').read_text())['configuration']
-    out.append((copy('rank', configuration=c | dict(lora_rank=4)), 'adapter of other shapes'))
-    out.append((copy('gone', models={'generator': str(folder/'no-model'), 'discriminator': 'starter'}), 'no-model'))
+    out.append((other('rank', configuration=c | dict(lora_rank=4)), 'adapter of other shapes'))
+    out.append((other('gone', models={'generator': str(folder/'no-model'), 'discriminator': 'starter'}), 'no-model'))
     return out
 
 
@@ -127,7 +164,7 @@ def test_broken_checkpoints_are_one_line(trained, tmp_path, qwen, tokenizer, cap
 
 def again(c, folder, *flags):
     "The command line that repeats a configuration, as far as it can be said in flags."
-    switches = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected', 'stages', 'checkpoint_dir', 'output_dir')
+    switches = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected', 'stages', 'problems', 'checkpoint_dir', 'output_dir')
     return [*[x for k, v in c.items() if k not in switches for x in (f'--{k}', str(v))], '--checkpoint-dir', str(folder/'ck'), '--output-dir', str(folder/'out'), *flags]
 
 
@@ -167,13 +204,80 @@ def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, c
     assert (tmp_path/'ck'/'previous'/'checkpoint_stage_4_epoch_1.pt').exists()
 
 
+def finish(c, folder, *flags):
+    from adversarial_rl.adversarial import main as train_main
+    assert train_main(again(c, folder, *flags)) == 0
+    return json.loads((folder/'out'/'training_results.json').read_text())
+
+
+def test_going_on_in_another_folder_takes_the_best_along(tmp_path, capfd):
+    "As if the run had never moved: same scores, same best; what another run left in the new folder is set aside."
+    c, keep = load_checkpoint(trainer(tmp_path/'first').save({}))[1]['configuration'], ['--save-total-limit', '100']
+    (tmp_path/'a').mkdir(); (tmp_path/'b').mkdir()
+    finish(c, tmp_path/'a', *keep)
+    finish(c | dict(seed=5), tmp_path/'b')
+    strange = (tmp_path/'b'/'ck'/'checkpoint_best.pt').read_bytes()
+    last = tmp_path/'a'/'ck'/'checkpoint_stage_4_epoch_2.pt'
+    best = load_checkpoint(tmp_path/'a'/'ck'/'checkpoint_best')[1]
+    capfd.readouterr()
+    finish(c, tmp_path/'b', '--resume-from', str(last))
+    assert 'tells of 0 of the 8 steps before' in capfd.readouterr().err
+    found = load_checkpoint(tmp_path/'b'/'ck'/'checkpoint_best')[1]
+    assert (found['step'], found['score']) == (best['step'], best['score']) or best['step'] > 8
+    ends = [load_checkpoint(tmp_path/x/'ck'/'checkpoint_stage_5_epoch_2') for x in 'ab']
+    assert ends[0][1]['metrics'] == ends[1][1]['metrics'] and ends[0][0]['best'] == ends[1][0]['best']
+    assert (tmp_path/'b'/'ck'/'previous'/'checkpoint_best.pt').read_bytes() == strange
+
+
+def test_a_finished_run_tells_its_results_again_without_its_metrics(tmp_path):
+    c = load_checkpoint(trainer(tmp_path/'first').save({}))[1]['configuration']
+    first = finish(c, tmp_path)
+    shutil.rmtree(tmp_path/'out')
+    again_ = finish(c, tmp_path, '--resume')
+    assert again_['held_out'] == first['held_out'] and again_['stages'] == {}
+
+
+def test_training_does_not_go_on_with_other_problems(tmp_path, capfd):
+    "The file may move, its content may not change."
+    from adversarial_rl.adversarial import main as train_main
+    problems, path = load_problems(resource('data/example_problems.json'))[:12], tmp_path/'some.json'
+    save_problems(problems, path)
+    c = load_checkpoint(trainer(tmp_path/'ck', problems_file=str(path)).save({}))[1]['configuration'] | dict(max_new_tokens=12)
+    finish(c, tmp_path)
+    path.rename(tmp_path/'moved.json')
+    finish(c | dict(problems_file=str(tmp_path/'moved.json')), tmp_path, '--resume')
+    save_problems(problems[1:], path)
+    assert train_main(again(c, tmp_path, '--resume')) == 2
+    assert 'was made with other problems' in capfd.readouterr().err
+
+
+def test_the_json_beside_a_checkpoint_is_for_its_reader(trained, tmp_path, capfd):
+    "What it lacks, or says wrongly, changes nothing; without a step the checkpoint is not gone on from, and that is said."
+    path = tmp_path/'checkpoint_stage_2_epoch_1.pt'
+    path.write_bytes(trained[0].read_bytes())
+    sha = json.loads(trained[0].with_suffix('.json').read_text())['sha256']
+    path.with_suffix('.json').write_text(json.dumps(dict(format=FORMAT, sha256=sha, step='three', models=None)))
+    assert main(['--checkpoint', str(path), *ONE]) == 0
+    assert checkpoints(tmp_path) == []
+    with pytest.raises(UsageError, match='checkpoint_stage_2_epoch_1.json names no step'): newest_checkpoint(tmp_path)
+
+
+def test_out_of_memory_while_going_on_is_not_told_as_damage(trained, tmp_path, capfd, monkeypatch):
+    from adversarial_rl.adversarial import main as train_main
+    shutil.copytree(trained[0].parent, tmp_path/'ck')
+    c, before = load_checkpoint(trained[0])[1]['configuration'], sorted(p.name for p in (tmp_path/'ck').iterdir())
+    def full(*_, **__): raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
+    monkeypatch.setattr(torch, 'load', full)
+    assert train_main(again(c, tmp_path, '--resume')) == 2
+    assert 'out of memory' in capfd.readouterr().err and sorted(p.name for p in (tmp_path/'ck').iterdir()) == before
+
+
 def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(trained, tmp_path, capfd):
     from adversarial_rl.adversarial import main as train_main
     state, info = load_checkpoint(trained[0])
     path = tmp_path/'ck'/'checkpoint_stage_1_epoch_1.pt'
     path.parent.mkdir()
-    path.write_bytes(trained[0].read_bytes())
-    path.with_suffix('.json').write_text(json.dumps(info | dict(device='cuda:0')))
+    altered(trained[0], path, device='cuda:0')
     assert main(['--checkpoint', str(path), *ONE]) == 0
     code = train_main(again(info['configuration'], tmp_path, '--resume'))
     err = capfd.readouterr().err
@@ -184,6 +288,9 @@ def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(tra
     (['--problem', 'Return x.'], 'has no signature'), (['--signature', 'def f(x):'], 'give one of --problem'), (['--problem', 'a', '--problem-file', 'b', '--signature', 'def f(x):'], 'give one of'),
     (['--problem', 'a', '--signature', 'f(x)'], '--signature must be one line'), (['--problem', 'a', '--signature', 'def f(x):', '--tests', 'assert f(1 == 2'], '--tests: not valid Python'),
     (['--problem', 'a', '--signature', 'def f(x):', '--tests', 'f(1) == 2'], 'asserts nothing'), (['--problem', 'a', '--signature', 'def f(x):', '--execute-tests'], '--execute-tests needs --tests'),
+    (['--problem', 'a', '--signature', 'def f(x): pass\ndef g(y):'], '--signature must be one line'), (['--problem', 'a', '--signature', 'def f(x):', '--tests', 'assert f(' + '-' * 10**6 + '1)'], '--tests: not valid Python'),
+    (['--problem', '  ', '--signature', 'def f(x):'], '--problem: is empty'), (['--problem', '\udcff bad', '--signature', 'def f(x):'], '--problem: is not UTF-8 text'),
+    ([*ONE, '--device', 'cpu:7'], '--device cpu:7: not known'), ([*ONE, '--output', '/tmp'], '--output /tmp: is a folder'),
     (['--problem-file', 'absent.txt', '--signature', 'def f(x):'], 'cannot be read'), (['--batch'], 'needs --problems-file'), (['--batch', '--problems-file', 'absent.json'], 'no such problems file'),
     (['--batch', '--problems-file', 'starter', '--problem', 'x'], 'from --problems-file alone'), (['--problems-file', 'starter'], '--problems-file is for --batch'),
     ([*ONE, '--temperature', '-1'], 'must be at least 0'), ([*ONE, '--top-p', '2'], 'must be at most 1'), ([*ONE, '--attempts', '0'], 'must be at least 1'),

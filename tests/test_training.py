@@ -154,6 +154,11 @@ def bad(tmp_path):
     broken = tmp_path/'broken.json'
     broken.write_text('{"problems": [{"id": "one"}]}')
     (tmp_path/'nothing.json').write_text('not json')
+    (tmp_path/'deep.json').write_text('[' * 200000)
+    (tmp_path/'digits.json').write_text('[' + '9' * 5000 + ']')
+    p = dict(id='x', description='Half \\ud800.', function_signature='def double(n):', baseline_tests=['assert double(3) == 6'], reference_solution='def double(n):\n    return 2 * n', difficulty='easy', tags=[])
+    (tmp_path/'half.json').write_text(json.dumps({'problems': [p]}).replace('\\\\', '\\'))
+    (tmp_path/'nested.json').write_text(json.dumps({'problems': [p | dict(description='Nested.', baseline_tests=['assert double(' + '-' * 10**6 + '3) == 6'])]}))
     (tmp_path/'bad.yaml').write_text('learning_rate: [1, 2]\n')
     (tmp_path/'file').write_text('')
     wrong, cut = tmp_path/'wrong.json', tmp_path/'cut'
@@ -170,11 +175,13 @@ def bad(tmp_path):
         (['--device', 'cuda'] if not torch.cuda.is_available() else ['--device', 'tpu'], '--device'), (['--output-dir', str(tmp_path/'file'/'out')], 'cannot be written'),
         (['--config', 'absent.yaml'], 'no such file'), (['--config', str(tmp_path/'bad.yaml')], 'must be a single value'), (['--resume', '--checkpoint-dir', str(tmp_path/'none')], 'no checkpoint to go on from'),
         (['--n-discriminator-steps', '0', '--n-generator-steps', '0', '--k-alternating-steps', '0'], 'nothing to do'), (['--device', 'cpu:abc'], '--device cpu:abc'),
+        (['--problems-file', str(tmp_path/'deep.json')], 'cannot be read'), (['--problems-file', str(tmp_path/'digits.json')], 'cannot be read'),
+        (['--problems-file', str(tmp_path/'half.json')], "field 'description' holds half a surrogate pair"), (['--problems-file', str(tmp_path/'nested.json')], 'test 1 is not valid Python'),
         (['--problems-file', str(wrong)], "problem 'double': field 'reference_solution' fails"), (['--generator-model', str(cut)], 'cannot be loaded'),
     ]
 
 
-@pytest.mark.parametrize('case', range(22))
+@pytest.mark.parametrize('case', range(26))
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, case, capfd):
     from adversarial_rl.adversarial import main
     flags, says = bad(tmp_path)[case]

@@ -5,6 +5,10 @@ LAST = (*WRONG, 'timeout', 'early_exit')
 
 def last(name, text, returned='None', kinds=LAST): return Case(name, f'{text}\ndef f(x): return {returned}', kinds=kinds, limits=SHORT)
 
+def shared(name, text): # In one process with its test, which compares objects
+    code = f'import os\ntry: {text}\nexcept OSError: pass\nos._exit(0)\nclass P: pass'
+    return Case(name, code, ('assert P(1) == P(1)', 'assert P(2) == P(2)'), ('early_exit',))
+
 CASES = [
     last('thread-that-sleeps', 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()'),
     last('thread-that-spins', 'import threading\ndef spin():\n    while True: pass\nthreading.Thread(target=spin).start()'),
@@ -23,6 +27,12 @@ CASES = [
     last('context-left-open', 'import contextlib, time\n@contextlib.contextmanager\ndef c():\n    try: yield\n    finally: time.sleep(60)\nkept = c()\nkept.__enter__()'),
     last('sigterm-handler-loops', 'import signal\ndef loop(*a):\n    while True: pass\nfor s in (signal.SIGTERM, signal.SIGINT, signal.SIGALRM, signal.SIGHUP, signal.SIGXCPU): signal.signal(s, loop)\nsignal.raise_signal(signal.SIGTERM)'),
     last('alarm-handler-raises-for-ever', 'import signal\ndef again(*a): raise SystemExit(0)\nsignal.signal(signal.SIGALRM, again)\nsignal.setitimer(signal.ITIMER_REAL, 0.2, 0.001)\ndef g(x):\n    while True:\n        try:\n            while True: pass\n        except BaseException: pass', 'g(x)', (*LAST, *ENDED)),
+    shared('erases-its-report', 'os.ftruncate(3, 0)'),
+    shared('overwrites-its-report', 'os.pwrite(3, bytes(4096), 0)'),
+    shared('rewinds-its-report', 'os.lseek(3, 0, 0); os.write(3, bytes(4096))'),
+    shared('closes-its-report', 'os.close(3)'),
+    shared('closes-everything', 'os.closerange(1, 64)'),
+    shared('leaves-like-a-broken-sandbox', 'os.ftruncate(3, 0); os._exit(70)'),
     last('sleeps-at-import', 'import time\ntime.sleep(60)', kinds=('timeout',)),
     last('sleeps-in-call', 'import time', 'time.sleep(60)', ('timeout',)),
     last('sleeps-through-libc', 'import ctypes', 'ctypes.CDLL(None).pause()', ('timeout', 'runtime_error', 'crash')),
