@@ -263,7 +263,7 @@ def _train_steps(trainer, metrics):
     with progress_bar(len(plan), trainer.step) as bar, finish_step_first() as asked:
         while trainer.step < len(plan):
             row = metrics.write(trainer.train_step())
-            trainer.recent = [*trainer.recent, row][-RECENT:]
+            trainer.recent = [*trainer.recent, {k: row[k] for k in ('step', *COLUMNS)}][-RECENT:]
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
             bar.update()

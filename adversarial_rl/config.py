@@ -19,7 +19,7 @@ class Help(str):
     "A setting's help text that also knows its bounds and choices."
     low = high = choices = None
 
-def setting(default, help:str, low=None, high=None, choices=None):
+def setting(default, help:str, low=None, high=None, choices=None, env=None):
     "A dataclass field with help, inclusive bounds and choices; without a default (`REQUIRED`) it must be given."
     text = Help(help + (f': {", ".join(choices)}' if choices else ''))
     text.low, text.high, text.choices = low, high, choices

@@ -22,7 +22,7 @@ from .grading import grade_many, grade_matrix, split_tests
 from .metrics import bootstrap
 from .platforms import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries, write_whole
 from .problems import Problem, fingerprint, load_problems, signature_mistake, syntax_mistake, unwritable
-from .tracking import progress_bar
+from .tracking import progress_bar, unfinished
 
 # %% ../nbs/31_inference.ipynb #df0200e1
 @dataclass
@@ -151,25 +151,10 @@ def execute(result:dict, problem:Problem):
 # %% ../nbs/31_inference.ipynb #0c36c2ec
 RESULT = {'id', 'code', 'programs', 'cut_off'}  # What every result has
 
-def _done(path, settings)->list:
-    "Results that an earlier start of the same batch wrote; begins the file, or cuts off its broken last line."
-    if not path.exists() or not path.stat().st_size: write_whole(path, (json.dumps(dict(settings=settings)) + '\n').encode())
-    lines, good = path.read_bytes().splitlines(keepends=True), []
-    for line in lines:
-        try: good.append(json.loads(line) if line.endswith(b'\n') else None)
-        except (ValueError, RecursionError): good.append(None)
-        if good[-1] is None: good.pop(); break
-    then = good[0].get('settings') if good and isinstance(good[0], dict) else None
-    if not isinstance(then, dict) or not all(isinstance(r, dict) and RESULT <= set(r) for r in good[1:]): raise UsageError(f'{path}: is there already and is no output of --batch; name another --output')
-    changed = [k for k in settings if then.get(k) != settings[k]]
-    if changed: raise UsageError(f"{path}: was begun with {changed[0]} {then.get(changed[0])}, not {settings[changed[0]]}; name another --output, or remove it to start again")
-    write_whole(path, b''.join(lines[:len(good)]))
-    return good[1:]
-
 def solve_batch(players:dict, problems:list, path, settings:dict, c:InferenceConfig)->list: # One result a problem
     "Solve every problem that `path` does not hold yet."
     path = Path(path)
-    results = _done(path, settings)
+    results = unfinished(path, settings, RESULT)
     known = {r['id'] for r in results}
     with path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar:
         for problem in problems:

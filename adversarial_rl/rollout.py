@@ -40,13 +40,22 @@ def _end_tokens(policy):
     ids = {policy.tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
     return torch.tensor(sorted(ids), device=policy.device)
 
-def _title_tokens(policy, vocabulary):
-    "(vocabulary,) bool: tokens whose text holds the last character of `PLAIN_STOP`; all false with a chat template."
+def _stop(policy, stop):
+    "The text that ends a stage besides the end tokens: by default the mark of a plain title, none with a chat template."
+    if stop is not None: return stop
+    return '' if getattr(policy.tokenizer, 'chat_template', None) else PLAIN_STOP
+
+def _stop_tokens(policy, vocabulary, stop):
+    "(vocabulary,) bool: tokens whose text holds the last character of `stop`."
     found = torch.zeros(vocabulary, dtype=torch.bool, device=policy.device)
-    if getattr(policy.tokenizer, 'chat_template', None): return found
-    if not hasattr(policy, '_titles'): policy._titles = [i for i, t in enumerate(policy.tokenizer.batch_decode([[i] for i in range(len(policy.tokenizer))])) if PLAIN_STOP[-1] in t]
-    found[policy._titles] = True
+    if not stop: return found
+    if not hasattr(policy, '_token_texts'): policy._token_texts = policy.tokenizer.batch_decode([[i] for i in range(len(policy.tokenizer))])
+    found[[i for i, t in enumerate(policy._token_texts) if stop[-1] in t]] = True
     return found
+
+def _base(policy):
+    "The model that computes, with whatever adapters are on."
+    return policy.model.get_base_model() if hasattr(policy.model, 'get_base_model') else policy.model
 
 # %% ../nbs/11_rollout.ipynb #c21339e2
 class _Rows:
@@ -125,26 +134,27 @@ def sample(policy,                # A `Policy`, with a player's adapter on
            temperature=1.0,       # One number, or one for each stage
            generator=None,        # Source of randomness, on the policy's device
            max_rows=256,          # Rows sampled side by side
-           top_p=1.0              # See `choose`
+           top_p=1.0,             # See `choose`
+           stop:str=None          # Text that ends a stage; by default the mark of the next title, where titles are plain text
           )->Transcripts:         # len(pieces) * n rows, those of a prompt side by side
     "Sample transcripts; raises nothing of its own."
     if len(pieces) * n > max_rows and len(pieces) > 1:
         some = max(1, max_rows // n)
-        return concatenate([sample(policy, pieces[i:i + some], n, max_new_tokens, temperature, generator, max_rows, top_p) for i in range(0, len(pieces), some)])
-    S, B = len(pieces[0]), len(pieces) * n
+        return concatenate([sample(policy, pieces[i:i + some], n, max_new_tokens, temperature, generator, max_rows, top_p, stop) for i in range(0, len(pieces), some)])
+    S, B, stop = len(pieces[0]), len(pieces) * n, _stop(policy, stop)
     hot = list(temperature) if hasattr(temperature, '__len__') else [temperature] * S
     heat = torch.tensor([*hot, 0.], dtype=torch.float, device=policy.device)
     copies = n if heat[0] > 0 else 1
     logits, cache, pad = _prefill(policy, [row[0] for row in pieces], copies)
     rows = _Rows([row for row in pieces for _ in range(copies)], policy.device)
     owner = torch.arange(B, device=policy.device) // (n // copies)
-    ends, titles, log, total = _end_tokens(policy), _title_tokens(policy, logits.shape[-1]), [], cache.get_seq_length()
+    ends, last, log, total = _end_tokens(policy), _stop_tokens(policy, logits.shape[-1], stop), [], cache.get_seq_length()
     while True:
         token, logp = choose(logits, heat[rows.stage], generator, top_p)
         forced, given = rows.next_forced()
         token, logp = torch.where(forced, given, token), torch.where(forced, 0., logp)
         log.append((owner, token, rows.stage, ~forced, logp, torch.zeros_like(forced)))
-        hit = torch.isin(token, ends) | _ran_into_title(policy, titles, log, forced)
+        hit = torch.isin(token, ends) | _ran_into(stop, policy, last, log, forced)
         cut = ~forced & ~hit & (rows.written + 1 >= max_new_tokens)
         log[-1][-1].copy_(cut)
         ended = (~forced & hit | cut) & (rows.stage < S)
@@ -160,7 +170,7 @@ def sample(policy,                # A `Policy`, with a player's adapter on
                 cache.batch_select_indices(keep)
         total += 1
         logits = _decode(policy, token, cache, pad, total)
-    return _assemble(policy, pieces, n, log)
+    return _assemble(policy, pieces, n, log, stop)
 
 # %% ../nbs/11_rollout.ipynb #d5644e6b
 def _prefill(policy, openings, n):
@@ -169,7 +179,7 @@ def _prefill(policy, openings, n):
     pad = torch.tensor([width - len(o) for o in openings], device=policy.device)
     ids = torch.tensor([[policy.tokenizer.pad_token_id] * (width - len(o)) + o for o in openings], device=policy.device)
     mask = torch.arange(width, device=policy.device)[None] >= pad[:, None]
-    out = policy.model.get_base_model()(input_ids=ids, attention_mask=mask.long(), position_ids=(mask.cumsum(1) - 1).clamp(min=0), use_cache=True, logits_to_keep=1)
+    out = _base(policy)(input_ids=ids, attention_mask=mask.long(), position_ids=(mask.cumsum(1) - 1).clamp(min=0), use_cache=True, logits_to_keep=1)
     cache = out.past_key_values
     if n > 1: cache.batch_repeat_interleave(n)
     return out.logits[:, -1].repeat_interleave(n, 0), cache, pad.repeat_interleave(n)
@@ -177,22 +187,22 @@ def _prefill(policy, openings, n):
 def _decode(policy, token, cache, pad, total):
     "Feed one token a row; logits `(B, V)` for the next."
     mask = torch.arange(total, device=policy.device)[None] >= pad[:, None]
-    out = policy.model.get_base_model()(input_ids=token[:, None], attention_mask=mask.long(), position_ids=(total - 1 - pad)[:, None], past_key_values=cache, use_cache=True)
+    out = _base(policy)(input_ids=token[:, None], attention_mask=mask.long(), position_ids=(total - 1 - pad)[:, None], past_key_values=cache, use_cache=True)
     return out.logits[:, -1]
 
-def _ran_into_title(policy, titles, log, forced, window=6):
-    "(R,) bool: rows whose last few tokens spell `PLAIN_STOP`."
-    hit = titles[log[-1][1]] & ~forced
+def _ran_into(stop, policy, last, log, forced):
+    "(R,) bool: rows whose last few tokens spell `stop`; `last` marks the tokens that can end it."
+    hit, window = last[log[-1][1]] & ~forced, max(6, len(stop))
     for r in hit.nonzero().flatten().tolist():
         i, tail = (log[-1][0] == r).nonzero()[0].item(), []
         for owner, token, _, chosen, *_ in reversed(log[-window:]):
             if not chosen[owner[i]]: break
             tail.append(token[owner[i]].item())
-        hit[r] = PLAIN_STOP in policy.tokenizer.decode(tail[::-1])
+        hit[r] = stop in policy.tokenizer.decode(tail[::-1])
     return hit
 
 # %% ../nbs/11_rollout.ipynb #a4a9c80c
-def _assemble(policy, pieces, n, log):
+def _assemble(policy, pieces, n, log, stop):
     "Right-padded `Transcripts` from the log of steps."
     S, openings = len(pieces[0]), [row[0] for row in pieces for _ in range(n)]
     B, device = len(openings), policy.device
@@ -210,14 +220,14 @@ def _assemble(policy, pieces, n, log):
     for i, o in enumerate(openings): ids[i, :len(o)] = torch.tensor(o, device=device); mask[i, :len(o)] = True
     truncated = torch.stack([(cut & alive & (stage == k)).any(1) for k in range(S)], 1)
     out = Transcripts(ids, mask, place(stage, 0, torch.long), place(chosen, False, torch.bool), place(logp, 0., torch.float), truncated, None)
-    out.texts = _texts(policy, out, S)
+    out.texts = _texts(policy, out, S, stop)
     return out
 
-def _texts(policy, t, S):
+def _texts(policy, t, S, stop):
     "What the player wrote, `B` lists of `S` strings."
     rows = [t.ids[i][t.action[i] & (t.stage[i] == k)].tolist() for i in range(len(t)) for k in range(S)]
     flat = policy.tokenizer.batch_decode(rows, skip_special_tokens=True)
-    if not getattr(policy.tokenizer, 'chat_template', None): flat = [text.split(PLAIN_STOP)[0] for text in flat]
+    if stop: flat = [text.split(stop)[0] for text in flat]
     return [flat[i:i + S] for i in range(0, len(flat), S)]
 
 def concatenate(parts):

@@ -59,7 +59,7 @@ def test_baseline_tests_refuse_most_neighbours():
 @pytest.mark.parametrize('change, says', [
     (dict(id=None), "field 'id' must be a str"), (dict(id=''), "field 'id' is empty"), (dict(baseline_tests=[]), "'baseline_tests' is empty"),
     (dict(baseline_tests=['double(3) == 6']), 'has no assert statement'), (dict(baseline_tests=['assert double(3 == 6']), 'not valid Python'),
-    (dict(baseline_tests=[6]), 'strings only'), (dict(function_signature='double(n)'), "field 'function_signature'"),
+    (dict(baseline_tests=[6]), 'strings of whole characters only'), (dict(function_signature='double(n)'), "field 'function_signature'"),
     (dict(reference_solution='def triple(n): return 3'), "does not define 'double'"), (dict(difficulty='odd'), "field 'difficulty'"), (dict(extra=1), "'extra' is not known")])
 def test_a_broken_problem_is_named(tmp_path, change, says):
     path = tmp_path/'mine.json'

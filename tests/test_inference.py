@@ -108,7 +108,7 @@ def test_a_file_that_is_no_batch_stays_as_it_is(trained, tmp_path, there, capfd)
     there = there.replace(b'SETTINGS', b'{"settings": {"attempts": 1}}\n')
     path.write_bytes(there)
     code, err = main(ask), capfd.readouterr().err
-    assert code == 2 and 'is no output of --batch' in err and path.read_bytes() == there
+    assert code == 2 and 'holds no such results' in err and path.read_bytes() == there
 
 
 def test_results_are_written_though_nobody_reads_and_the_terminal_knows_ascii_alone(trained, tmp_path):
