@@ -38,7 +38,7 @@ starter: .venv/installed
 	@touch $@
 
 .venv/installed-dev: .venv/installed
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[dev]'
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[dev,tracking]'
 	@touch $@
 
 clean:

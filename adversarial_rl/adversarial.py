@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, save_checkpoint, set_aside
-from .config import PPOConfig, TrainingConfig, parse_config
+from .config import PPOConfig, TrainingConfig, parse_config, save_config
 from .game import discriminator_rewards, generator_rewards, play_round, round_metrics
 from .grading import grade_many
 from .metrics import evaluate_players
@@ -25,7 +25,7 @@ from .ppo import Learner
 from .problems import fingerprint, load_problems, split_problems
 from .rewards import checkpoint_score
 from .sandbox import isolated, sandbox_report
-from .tracking import MetricsFile, progress_bar, read_metrics, stage_table
+from .tracking import Tracker, progress_bar, read_metrics, reporters, stage_table
 
 # %% ../nbs/30_adversarial.ipynb #261e0459
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class AdversarialTrainer:
         else: self.best = -1.
 
     def _check_same(self, path, info):
-        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation')
+        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
@@ -225,18 +225,20 @@ def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
     output = check_writable(config.output_dir)
     check_writable(config.checkpoint_dir)
     _check_isolation(config.require_isolation)
+    reporters(config.report_to)
     with enough_memory('choose smaller models, or another --device'):
         trainer = AdversarialTrainer(config, ppo, stages)
         p = trainer.platform
         print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
         if config.resume or config.resume_from: trainer.resume()
         else: set_aside(config.checkpoint_dir)
+    save_config(output, config, ppo)
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or --max-new-tokens'):
         if trainer.before is None:
             trainer.before = _evaluate(trainer)
             trainer.save({})
-        _train_steps(trainer, MetricsFile(output/'metrics.jsonl', trainer.step, trainer.recent))
+        with Tracker(output, trainer.step, trainer.recent, asdict(config) | asdict(ppo), config.report_to) as tracker: _train_steps(trainer, tracker)
         after = _evaluate(trainer)
     rows = read_metrics(output/'metrics.jsonl')
     results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / max(1, len(rows)), 4), platform=asdict(p),
@@ -254,7 +256,7 @@ def _check_isolation(required):
 
 def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
 
-def _train_steps(trainer, metrics):
+def _train_steps(trainer, tracker):
     "All steps that are left, with a bar, and a checkpoint every `save_steps` and at each stage's end."
     plan = trainer.schedule
     def mean(k):
@@ -262,7 +264,7 @@ def _train_steps(trainer, metrics):
         return sum(xs) / len(xs) if xs else 0.
     with progress_bar(len(plan), trainer.step) as bar, finish_step_first() as asked:
         while trainer.step < len(plan):
-            row = metrics.write(trainer.train_step())
+            row = tracker.write(trainer.train_step())
             trainer.recent = [*trainer.recent, {k: row[k] for k in ('step', *COLUMNS)}][-RECENT:]
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
@@ -292,8 +294,8 @@ def report(results)->str:
 
 def run(argv:list):
     "The command `run_training`: settings, training, report, figure."
-    quiet_libraries()
     config, ppo = parse_config([TrainingConfig, PPOConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
+    quiet_libraries()
     results = train(config, ppo)
     from adversarial_rl.plots import training_curves
     if results['stages']: training_curves(config.output_dir)

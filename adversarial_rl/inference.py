@@ -185,8 +185,8 @@ def cut_off(results, c, n_stages)->list:
 # %% ../nbs/31_inference.ipynb #979829f8
 def run(argv:list):
     "The command `run_inference`."
-    quiet_libraries()
     c, = parse_config([InferenceConfig], argv, 'Solve coding problems with the players of a checkpoint.', 'run_inference')
+    quiet_libraries()
     if c.problems_file and not c.batch: raise UsageError('--problems-file is for --batch; add it')
     problems = read_problems(c) if c.batch else [read_problem(c)]
     if c.execute_tests and not problems[0].baseline_tests: raise UsageError('--execute-tests needs --tests')

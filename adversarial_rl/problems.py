@@ -11,7 +11,7 @@ import ast, hashlib, json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from .platforms import UsageError, one_line
+from .platforms import UsageError, one_line, resource
 
 # %% ../nbs/02_problems.ipynb #e9b628d1
 @dataclass(frozen=True)
@@ -82,10 +82,14 @@ def _code_mistake(row):
     if name not in defined: return f"field 'reference_solution' does not define '{name}', the name in 'function_signature'"
 
 # %% ../nbs/02_problems.ipynb #a2a07c7b
+def _shipped(path):
+    try: return resource(str(path))
+    except UsageError: return Path(path)
+
 def load_problems(path  # JSON file, `{"problems": [...]}`
                  )->list:  # `Problem`s, in the file's order
-    "Read and check a problems file; raises `UsageError` naming the file, the problem and the field."
-    try: data = json.loads(Path(path).read_text(encoding='utf-8'))
+    "Read and check a problems file, looked for among the shipped ones too; raises `UsageError` naming the file, the problem and the field."
+    try: data = json.loads((Path(path) if Path(path).exists() else _shipped(path)).read_text(encoding='utf-8'))
     except FileNotFoundError: raise UsageError(f'{path}: no such problems file; --problems-file takes a JSON file in the format of data/example_problems.json')
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     except UnicodeDecodeError as e: raise UsageError(f'{path}: is not UTF-8 text ({e.reason} at byte {e.start})')
