@@ -26,7 +26,7 @@ setup(
     package_dir=shipped,
     package_data={package: ['*'] for package in shipped},
     install_requires=cfg['requirements'].split(),
-    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in ('dev', 'bench', 'tracking')},
+    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in ('dev', 'bench', 'plus', 'tracking')},
     entry_points={'console_scripts': cfg['console_scripts'].split('\n'), 'nbdev': [f'{name}={name}._modidx:d']},
     zip_safe=False,
 )

@@ -17,6 +17,7 @@ from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, sa
 from .config import PPOConfig, TrainingConfig, parse_config, save_config
 from .game import discriminator_rewards, generator_rewards, play_round, round_metrics
 from .grading import grade_many
+from .interval import IntervalConfig, interval_evaluation
 from .metrics import evaluate_players
 from .platforms import UsageError, check_writable, enough_memory, guarded, library_versions, platform, quiet_libraries, write_whole
 from .players import Discriminator, Generator
@@ -220,9 +221,12 @@ def finish_step_first():
 COLUMNS = ['reward/generator', 'reward/discriminator', 'baseline_pass_rate', 'adversarial_pass_rate', 'solved', 'validity', 'distinct']
 RECENT = 20  # steps that a checkpoint's metrics are means of
 
-def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
+def train(config:TrainingConfig, ppo:PPOConfig,
+          stages:list=None,              # Other stages than the five
+          evaluation:IntervalConfig=None # Measuring on MBPP; none by default
+         )->dict:
     "The main job; returns what it writes to `training_results.json`."
-    output = check_writable(config.output_dir)
+    output, evaluation = check_writable(config.output_dir), evaluation or IntervalConfig(mbpp_eval=False)
     check_writable(config.checkpoint_dir)
     _check_isolation(config.require_isolation)
     reporters(config.report_to)
@@ -232,17 +236,19 @@ def train(config:TrainingConfig, ppo:PPOConfig, stages:list=None)->dict:
         print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
         if config.resume or config.resume_from: trainer.resume()
         else: set_aside(config.checkpoint_dir)
-    save_config(output, config, ppo)
+    save_config(output, config, ppo, evaluation)
+    settings = asdict(config) | asdict(ppo) | asdict(evaluation)
+    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator', training=trainer.training)
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or --max-new-tokens'):
         if trainer.before is None:
             trainer.before = _evaluate(trainer)
             trainer.save({})
-        with Tracker(output, trainer.step, trainer.recent, asdict(config) | asdict(ppo), config.report_to) as tracker: _train_steps(trainer, tracker)
+        with Tracker(output, trainer.step, trainer.recent, settings, config.report_to) as tracker: _train_steps(trainer, tracker, mbpp)
         after = _evaluate(trainer)
     rows = read_metrics(output/'metrics.jsonl')
     results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / max(1, len(rows)), 4), platform=asdict(p),
-                   stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), configuration=asdict(config) | asdict(ppo))
+                   stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')} for r in rows if 'mbpp_eval/step' in r], configuration=settings)
     write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
     return results
 
@@ -256,7 +262,7 @@ def _check_isolation(required):
 
 def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
 
-def _train_steps(trainer, tracker):
+def _train_steps(trainer, tracker, mbpp=None):
     "All steps that are left, with a bar, and a checkpoint every `save_steps` and at each stage's end."
     plan = trainer.schedule
     def mean(k):
@@ -264,7 +270,10 @@ def _train_steps(trainer, tracker):
         return sum(xs) / len(xs) if xs else 0.
     with progress_bar(len(plan), trainer.step) as bar, finish_step_first() as asked:
         while trainer.step < len(plan):
-            row = tracker.write(trainer.train_step())
+            before = mbpp.measure(trainer.generator, 'before', 0) if mbpp and trainer.step == 0 else {}
+            row = before | trainer.train_step()
+            if mbpp and (trainer.step == len(plan) or mbpp.due(trainer.step)): row |= mbpp.measure(trainer.generator, 'after' if trainer.step == len(plan) else 'during', trainer.step)
+            row = tracker.write(row)
             trainer.recent = [*trainer.recent, {k: row[k] for k in ('step', *COLUMNS)}][-RECENT:]
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
@@ -290,13 +299,18 @@ def report(results)->str:
     names = ['pass_rate', 'pass_rate_sampled', 'pass_rate_on_opponent_tests', 'validity', 'distinct']
     cell = lambda name, when: f"{h[f'{name}_{when}']:.3f}" + ('' if f'{name}_{when}_interval' not in h else ' [{:.3f}, {:.3f}]'.format(*h[f'{name}_{when}_interval']))
     held = pd.DataFrame([[cell(n, 'before'), cell(n, 'after')] for n in names], index=names, columns=['before', 'after'])
-    return f"{pd.DataFrame(results['stages']).T.round(3).to_string()}\n\nheld-out problems ({h['problems_after']}), 95% intervals\n{held.to_string()}"
+    return _mbpp(results) + f"{pd.DataFrame(results['stages']).T.round(3).to_string()}\n\nheld-out problems ({h['problems_after']}), 95% intervals\n{held.to_string()}"
+
+def _mbpp(results):
+    "One line on MBPP, where it was measured."
+    told = [f"{r['mbpp_eval/phase']} (step {r['mbpp_eval/step']}) {r['mbpp_eval/problems_passed']} of {r['mbpp_eval/problems']}" for r in results['mbpp_eval']]
+    return f"MBPP: {', '.join(told)}\n\n" if told else ''
 
 def run(argv:list):
     "The command `run_training`: settings, training, report, figure."
-    config, ppo = parse_config([TrainingConfig, PPOConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
+    config, ppo, evaluation = parse_config([TrainingConfig, PPOConfig, IntervalConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     quiet_libraries()
-    results = train(config, ppo)
+    results = train(config, ppo, evaluation=evaluation)
     from adversarial_rl.plots import training_curves
     if results['stages']: training_curves(config.output_dir)
     if (cut := results['cut_off']) > .01: print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {config.max_new_tokens}; raise it')

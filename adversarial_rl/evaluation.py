@@ -18,6 +18,7 @@ from .config import setting
 from .execution import Limits
 from .grading import grade_many
 from .mbpp import DONE, SPLITS, chat_turn, divide_tests, expected, few_shot, gives_away, load_mbpp, overlap, program_in
+from .mbpp_plus import load_mbpp_plus
 from .metrics import bootstrap, pass_metrics
 from .platforms import UsageError, check_writable, write_whole
 from .players import Player
@@ -37,7 +38,7 @@ class MBPPEvalConfig:
     greedy: bool = setting(True, 'leave out the likeliest program of each problem')
     temperature: float = setting(0.2, 'of the sampled programs', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE')
     top_p: float = setting(1.0, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)
-    max_new_tokens: int = setting(512, 'limit of an answer, or of each stage', 1, 100000)
+    max_new_tokens: int = setting(512, 'limit of an answer; a generator keeps its own', 1, 100000)
     shots: int = setting(3, 'solved tasks before the question, for a model without a chat template', 0, 3)
     shown_tests: int = setting(1, "tests in the prompt; the paper's prompt shows 3", 0, 10)
     hidden_tests: bool = setting(True, 'grade on all tests, the shown ones too, as the paper does')
@@ -65,8 +66,9 @@ class Prompted:
         if getattr(tokenizer, 'chat_template', None):
             text = tokenizer.apply_chat_template([dict(role='user', content=chat_turn(problem, c.shown_tests))], tokenize=False, add_generation_prompt=True)
             return text, self._within(tokenizer(text, add_special_tokens=False)['input_ids'])
-        for n in range(min(c.shots, len(self.solved)), -1, -1):
-            text = few_shot(problem, self.solved[:n], c.shown_tests)
+        solved = [p for p in self.solved if p.id != problem.id][:c.shots]   # Never its own solution
+        for n in range(len(solved), -1, -1):
+            text = few_shot(problem, solved[:n], c.shown_tests)
             if ids := self._within(tokenizer(text)['input_ids']): break
         return text, ids
 
@@ -121,9 +123,7 @@ class MBPPEvaluator:
     def __init__(self, config:MBPPEvalConfig, problems:list=None): # Other problems than MBPP's, if given
         self.config, c = config, config
         if not (c.greedy or c.samples): raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
-        everything = load_mbpp(c.dataset, c.split, c.dataset_path or None) if problems is None else problems
-        self.solved = load_mbpp(c.dataset, 'prompt', c.dataset_path or None)[:3] if problems is None and c.shots else []
-        self.solved = [p for p in self.solved if p.id not in {x.id for x in everything}] or self.solved
+        everything, self.solved = (problems, []) if problems is not None else _load(c)
         self.left_out = [p.id for p in everything if c.hidden_tests and gives_away(p, c.shown_tests)]
         self.problems = [p for p in everything if p.id not in set(self.left_out)]
         if not self.problems: raise UsageError(f'--shown-tests {c.shown_tests}: leaves no hidden test in any problem; show fewer, or add --no-hidden-tests')
@@ -152,7 +152,7 @@ class MBPPEvaluator:
         "Write programs, grade them, and count."
         c, writer = self.config, self.writer(subject)
         settings = {k: v for k, v in asdict(c).items() if k != 'dataset_path'} | dict(model=name, problems=fingerprint(self.problems))
-        path = Path(folder)/report_name(settings) if folder else None
+        path = check_writable(folder)/report_name(settings) if folder else None
         done = unfinished(path.with_suffix('.jsonl'), settings, {'id', 'programs'}) if path else []
         started, known = time.perf_counter(), Counter(r['batch'] for r in done)
         batches = self.batches(writer)
@@ -207,6 +207,12 @@ class MBPPEvaluator:
         every = [x for r in results for x in r['programs']]
         return dict(settings=settings, problems=len(results), left_out=self.left_out, overlap=same, metrics=metrics, outcomes=dict(Counter(x['outcome'] for x in every).most_common()),
                     cut_off=round(sum(x['cut_off'] for x in every) / max(1, len(every)), 4), seconds=round(seconds, 1), results=results)
+
+def _load(c):
+    "Problems to solve, and the three solved ones of the paper's prompt."
+    everything = load_mbpp_plus('all') if c.dataset == 'plus' else load_mbpp(c.dataset, 'all', c.dataset_path or None)
+    low, high = SPLITS[c.split]
+    return [p for p in everything if low <= int(p.id.split('/')[1]) <= high], [p for p in everything if p.id in ('mbpp/2', 'mbpp/3', 'mbpp/4')]
 
 def report_name(settings:dict)->str:
     "File name of a report: the same for the same settings."

@@ -25,7 +25,6 @@ class IntervalConfig:
     mbpp_eval_num_questions: int = setting(5, 'problems in each', 1, 10**6, env='MBPP_EVAL_NUM_QUESTIONS')
     mbpp_eval_temperature: float = setting(0.2, 'of the sampled programs', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE')
     mbpp_eval_timeout_seconds: float = setting(10.0, 'wall time of a program with its tests', 0.1, 3600, env='MBPP_EVAL_TIMEOUT_SECONDS')
-    mbpp_eval_max_new_tokens: int = setting(512, 'limit of an answer', 1, 100000)
     mbpp_dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full', 'plus'))
     mbpp_dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
 
@@ -33,7 +32,7 @@ def create_eval_config_for_training(flags:IntervalConfig=None, **changes)->MBPPE
     "What is evaluated while training: one sampled program for each of a few problems; `changes` are fields of `MBPPEvalConfig`."
     f = flags or IntervalConfig()
     c = MBPPEvalConfig(dataset=f.mbpp_dataset, dataset_path=f.mbpp_dataset_path, num_questions=f.mbpp_eval_num_questions, temperature=f.mbpp_eval_temperature,
-                       timeout_seconds=f.mbpp_eval_timeout_seconds, max_new_tokens=f.mbpp_eval_max_new_tokens, greedy=False)
+                       timeout_seconds=f.mbpp_eval_timeout_seconds, greedy=False)
     return replace(c, **changes)
 
 # %% ../nbs/26_interval.ipynb #179eddbc

@@ -11,6 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from .config import PPOConfig, TrainingConfig, parse_config
+from .interval import IntervalConfig
 from .metrics import over_samples
 from .platforms import UsageError, check_writable, guarded
 from .tracking import put_between
@@ -61,7 +62,7 @@ def _finished(folder, flags)->bool:
     "Whether the folder holds results of these very settings."
     try: had = json.loads((folder/'training_results.json').read_text())['configuration']
     except (OSError, ValueError, KeyError): return False
-    return had == {k: v for c in parse_config([PPOConfig, TrainingConfig], flags, '') for k, v in asdict(c).items()}
+    return had == {k: v for c in parse_config([PPOConfig, TrainingConfig, IntervalConfig], flags, '') for k, v in asdict(c).items()}
 
 def _into_readme(readme, table, figure):
     readme.write_text(put_between(readme.read_text(), 'seeds', table))

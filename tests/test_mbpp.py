@@ -1,0 +1,227 @@
+"MBPP from its copies, evaluate_mbpp from its command line, and the callback in transformers' trainer and in ours."
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+
+from adversarial_rl.adversarial import main as train_main
+from adversarial_rl.checkpoints import checkpoints, load_checkpoint
+from adversarial_rl.evaluate import main
+from adversarial_rl.evaluation import Bare, Control, MBPPEvalConfig, MBPPEvaluator
+from adversarial_rl.interval import IntervalEvaluationCallback, create_eval_config_for_training
+from adversarial_rl.mbpp import load_mbpp, overlap
+from adversarial_rl.platforms import UsageError
+from adversarial_rl.policy import load_model
+from adversarial_rl.problems import save_problems
+from adversarial_rl.tracking import read_metrics
+
+REAL = os.environ.get('MBPP_DATASET_PATH')
+NAMES = ['double', 'square', 'negate', 'half', 'succ', 'pred', 'triple', 'cube']
+BODIES = ['2 * n', 'n * n', '-n', 'n // 2', 'n + 1', 'n - 1', '3 * n', 'n ** 3']
+
+
+def rows(edition='sanitized', n=24):
+    "A small MBPP of our own, in the published form."
+    out = []
+    for i in range(n):
+        name, body, k = f'{NAMES[i % 8]}_{i}', BODIES[i % 8], 1 + i // 8
+        f = eval(f'lambda n: {k} * ({body})')
+        tests = [f'assert {name}({x}) == {f(x)}' for x in (3, 10, -4)]
+        common = dict(task_id=[2, 3, 4][i] if i < 3 else 8 + i, code=f'def {name}(n):\r\n\treturn {k} * ({body})', test_list=tests)
+        text = f'Write a function to return {k} times {body}.'
+        out.append(common | (dict(text=text, test_setup_code='', challenge_test_list=[]) if edition == 'full' else dict(prompt=text, test_imports=['import math'], source_file='x')))
+    return out
+
+
+@pytest.fixture
+def copy(tmp_path):
+    folder = tmp_path/'mbpp'
+    folder.mkdir()
+    (folder/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, rows('full'))))
+    (folder/'sanitized-mbpp.json').write_text(json.dumps(rows()))
+    return folder
+
+
+def test_every_kind_of_copy_holds_the_same(tmp_path, copy):
+    datasets = pytest.importorskip('datasets')
+    want = load_mbpp('full', 'all', copy)
+    assert [p.id for p in want[:4]] == ['mbpp/2', 'mbpp/3', 'mbpp/4', 'mbpp/11'] and len(want) == 24 and want[3].function_signature == 'def half_3(n):'
+    assert load_mbpp('full', 'all', copy/'mbpp.jsonl') == want
+    whole = datasets.Dataset.from_list(rows('full'))
+    whole.save_to_disk(tmp_path/'one')
+    datasets.DatasetDict(test=whole.select(range(3, 24)), prompt=whole.select(range(3))).save_to_disk(tmp_path/'many'/'full')
+    assert load_mbpp('full', 'all', tmp_path/'one') == want == load_mbpp('full', 'all', tmp_path/'many')
+    assert [len(load_mbpp('sanitized', s, copy)) for s in ('prompt', 'test', 'validation', 'train', 'all')] == [3, 21, 0, 0, 24]
+    assert load_mbpp('sanitized', 'all', copy)[0].baseline_tests[0].startswith('import math\nassert ')
+
+
+@pytest.mark.parametrize('change, says', [
+    (dict(code=None), "row 2 (full): field 'code' must be a str, found NoneType"), (dict(task_id='3'), "field 'task_id' must be a int, found str"), (dict(test_list=[]), "'test_list' is empty"),
+    (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"), (dict(code='def f(:'), "field 'code' is not valid Python"), (dict(code='x = 1'), 'its tests call no function'), (dict(task_id=2), 'task_id 2 is there twice')])
+def test_a_wrong_row_is_named(copy, change, says):
+    changed = rows('full')
+    changed[1] |= change
+    (copy/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, changed)))
+    with pytest.raises(UsageError) as e: load_mbpp('full', 'all', copy)
+    assert says in str(e.value) and '\n' not in str(e.value)
+
+
+def test_a_missing_field_is_named(copy):
+    changed = rows('full')
+    del changed[4]['text']
+    (copy/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, changed)))
+    with pytest.raises(UsageError, match="row 5 .full.: field 'text' is missing"): load_mbpp('full', 'all', copy)
+
+
+def command(copy, out, *flags): return [sys.executable, '-m', 'adversarial_rl.evaluate', '--dataset-path', str(copy), '--output-dir', str(out), *flags]
+SMALL = ['--model', 'starter', '--max-new-tokens', '24', '--samples', '2', '--temperature', '1', '--rows', '6', '--split', 'all']
+
+
+def result(folder):
+    files = list(folder.glob('*.json'))
+    assert len(files) == 1 and [p.name for p in folder.iterdir()] == [files[0].name]
+    return json.loads(files[0].read_text())
+
+
+def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
+    whole, cut = tmp_path/'whole', tmp_path/'cut'
+    done = subprocess.run(command(copy, whole, *SMALL), capture_output=True, text=True)
+    assert done.returncode == 0 and 'MBPP sanitized, all: 24 problems; tests: 1 shown, graded on the others' in done.stdout and 'pass@2' in done.stdout, done.stderr
+    kills = 0
+    for lines in (4, 13):
+        process = subprocess.Popen(command(copy, cut, *SMALL), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not any(p.read_bytes().count(b'\n') >= lines for p in cut.glob('*.jsonl')): time.sleep(.002)
+        process.send_signal(signal.SIGKILL)
+        kills += process.wait() == -signal.SIGKILL
+    assert kills == 2 and subprocess.run(command(copy, cut, *SMALL), capture_output=True).returncode == 0
+    a, b = result(whole), result(cut)
+    assert a['results'] == b['results'] and a['metrics'] == b['metrics'] and len(a['results']) == 24
+
+
+def test_prompts_show_no_hidden_test_and_not_the_own_solution(tmp_path, copy):
+    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), split='all', samples=0, max_new_tokens=4)).evaluate(Bare(*load_model('starter')), show=False)
+    problems = {p.id: p for p in load_mbpp('sanitized', 'all', copy)}
+    for r in report['results']:
+        p = problems[r['id']]
+        asserts = [t.split('\n')[-1] for t in p.baseline_tests]
+        assert asserts[0] in r['prompt'] and not any(t in r['prompt'] for t in asserts[1:]) and p.reference_solution.split('\n')[1].strip() not in r['prompt'].rsplit('[BEGIN]', 2)[-2]
+        assert r['tests'] == list(p.baseline_tests[1:]) and f'def {p.function_name}' not in r['prompt']
+        assert r['prompt'].count('[DONE]') == (2 if r['id'] in ('mbpp/2', 'mbpp/3', 'mbpp/4') else 3)
+
+
+def test_a_model_with_a_chat_template_is_asked_in_one_turn(copy, qwen, tokenizer):
+    import copy as copying
+    chat = copying.deepcopy(tokenizer)
+    chat.chat_template = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=4, num_questions=3)).evaluate(Bare(qwen(), chat), show=False)
+    assert report['problems'] == 3 and all(r['prompt'].startswith('<user>Write a function') and r['prompt'].endswith('<assistant>') for r in report['results'])
+
+
+def test_what_does_not_fit_the_window_gets_no_answer(copy, qwen, tokenizer):
+    model = qwen()
+    model.config.max_position_embeddings = 90
+    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=1, max_new_tokens=64)).evaluate(Bare(model, tokenizer), show=False)
+    answers = [x for r in report['results'] for x in r['programs']]
+    assert len(answers) == 42 and any(x['completion'] == '' and x['cut_off'] and not x['passed'] for x in answers)
+
+
+def test_slurm_gets_its_copy(tmp_path, copy, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('SLURM_JOB_ID', '77')
+    assert main(['--control', 'references', '--samples', '0', '--dataset-path', str(copy)]) == 0
+    a, b = next((tmp_path/'eval_results').iterdir()), next((tmp_path/'logs'/'job_77').iterdir())
+    assert a.name == b.name and a.read_bytes() == b.read_bytes() and json.loads(a.read_text())['metrics']['greedy']['mean'] == 1
+
+
+def test_overlap_is_reported(tmp_path, copy, capfd):
+    save_problems(load_mbpp('sanitized', 'test', copy)[:2], tmp_path/'train.json')
+    assert main(['--control', 'constants', '--samples', '0', '--dataset-path', str(copy), '--output-dir', str(tmp_path/'o'), '--training-problems', str(tmp_path/'train.json')]) == 0
+    said = capfd.readouterr().out
+    found = re.search(r'overlap    (\d+) problems are like ones trained on', said)
+    assert found and 2 <= int(found[1]) < 21 and 'greedy     0.000' in said
+
+
+@pytest.mark.parametrize('flags, says', [
+    ([], 'give one of --model'), (['--model', 'starter', '--control', 'constants'], 'give one of --model'), (['--control', 'luck'], '--control luck: must be one of'),
+    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'cannot be read'), (['--control', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
+    (['--control', 'constants', '--shown-tests', '3'], 'leaves no hidden test'), (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),
+    (['--checkpoint', 'absent.pt'], 'no such checkpoint'), (['--model', 'nobody/none'], 'use the bundled one'), (['--control', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
+def test_mistakes(tmp_path, copy, flags, says, capfd, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'empty').mkdir()
+    flags = [str(tmp_path/'empty') if f == 'EMPTY' else f for f in flags]
+    code, err = main([*([] if '--dataset-path' in flags else ['--dataset-path', str(copy)]), *flags]), capfd.readouterr().err
+    assert code == 2 and says in err and len(err.strip().splitlines()) == 1, err
+
+
+def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
+    env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate', '--control', 'constants', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
+    assert done.returncode == 2 and done.stderr.startswith('error: MBPP is not in the local cache') and 'name a copy with MBPP_DATASET_PATH' in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+
+
+@pytest.mark.skipif(not REAL, reason='MBPP_DATASET_PATH is not set')
+@pytest.mark.parametrize('edition, n', [('sanitized', 427), ('full', 967)])
+def test_the_real_mbpp_believes_references_and_no_constants(edition, n):
+    evaluator = MBPPEvaluator(MBPPEvalConfig(dataset=edition, split='all', samples=0))
+    scores = [evaluator.evaluate(Control(kind), show=False) for kind in ('references', 'constants')]
+    assert [(s['problems'], s['metrics']['greedy']['mean']) for s in scores] == [(n, 1.), (n, 0.)] and len(evaluator.left_out) == {427: 0, 967: 7}[n]
+
+
+def test_the_callback_in_transformers_trainer(tmp_path, copy, qwen, tokenizer):
+    "Rows before, at every second step, and after; the losses are those of a training without it."
+    from transformers import Trainer, TrainingArguments
+    data = [dict(input_ids=x, labels=x, attention_mask=[1] * 12) for x in torch.randint(5, 200, (16, 12), generator=torch.Generator().manual_seed(0)).tolist()]
+    def losses(*callbacks):
+        args = TrainingArguments(str(tmp_path/'hf'), max_steps=4, per_device_train_batch_size=2, logging_steps=1, report_to=[], use_cpu=True, seed=0, save_strategy='no', disable_tqdm=True)
+        trainer = Trainer(qwen(), args, train_dataset=data, processing_class=tokenizer, callbacks=list(callbacks))
+        trainer.train()
+        return [r['loss'] for r in trainer.state.log_history if 'loss' in r], [r for r in trainer.state.log_history if 'mbpp_eval/pass_rate' in r]
+    evaluator, written = MBPPEvaluator(create_eval_config_for_training(dataset_path=str(copy), max_new_tokens=8)), []
+    plain, none = losses()
+    watched, found = losses(IntervalEvaluationCallback(evaluator, 2, written.append, tmp_path/'eval_results'))
+    assert plain == watched and not none
+    assert [(r['mbpp_eval/phase'], r['mbpp_eval/step'], r['mbpp_eval/problems']) for r in found] == [('before', 0, 5), ('during', 2, 5), ('during', 4, 5), ('after', 4, 5)]
+    assert len(written) == 4 and len(list((tmp_path/'eval_results').glob('mbpp_*.json'))) == 3
+
+
+TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0']
+
+
+def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):
+    def run(name, *flags):
+        assert train_main([*TRAIN, '--output-dir', str(tmp_path/name), '--checkpoint-dir', str(tmp_path/f'ck_{name}'), *flags]) == 0
+        return load_checkpoint(checkpoints(tmp_path/f'ck_{name}')[0])[0]['players']
+    plain = run('plain')
+    watched = run('watched', '--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy))
+    assert all(torch.equal(v, watched[p][k]) for p, x in plain.items() for k, v in x.items())
+    found = [(r['mbpp_eval/phase'], r['mbpp_eval/step']) for r in read_metrics(tmp_path/'watched'/'metrics.jsonl') if 'mbpp_eval/pass_rate' in r]
+    assert found == [('before', 0), ('during', 4), ('during', 8), ('after', 10)]
+    assert 'MBPP: before (step 0) 0 of 5' in capfd.readouterr().out and len(list((tmp_path/'watched'/'eval_results').glob('*.json'))) == 4
+
+
+def test_training_without_the_dataset_goes_on_and_says_so(tmp_path):
+    env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.adversarial', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
+
+
+def test_mbpp_plus_through_evalplus(tmp_path):
+    "A file in evalplus' form, read by evalplus itself."
+    pytest.importorskip('evalplus.data.mbpp')
+    task = lambda n, name, code, plus, tests, atol=0: dict(task_id=f'Mbpp/{n}', prompt=f'"""\nWrite {name}.\n{tests[0]}\n"""\n', entry_point=name, canonical_solution=code, base_input=[], plus_input=plus, atol=atol, contract='', assertion='\n'.join(tests) + '\n')
+    tasks = [task(2, 'similar_elements', 'def similar_elements(a, b):\n    return tuple(set(a) & set(b))', [[[1, 2], [2, 3]]], ['assert set(similar_elements((1, 2), (2,))) == {2}', 'assert set(similar_elements((1,), (2,))) == set()']),
+             task(20, 'half', 'def half(n):\n    return n / 2', [[5], [7.5]], ['assert half(4) == 2', 'assert half(2) == 1'])]
+    (tmp_path/'plus.jsonl').write_text('\n'.join(map(json.dumps, tasks)))
+    env = dict(os.environ, MBPP_OVERRIDE_PATH=str(tmp_path/'plus.jsonl'))
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all', '--samples', '0', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
+    assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout and 'greedy     1.000' in done.stdout, done.stderr
+    tests = {r['id']: r['tests'] for r in json.loads(next((tmp_path/'o').glob('*.json')).read_text())['results']}
+    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.25e-06', 'assert abs(half(7.5) - 3.75) <= 1.375e-06'] and len(tests['mbpp/2']) == 2
