@@ -224,4 +224,4 @@ def test_mbpp_plus_through_evalplus(tmp_path):
     done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all', '--samples', '0', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
     assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout and 'greedy     1.000' in done.stdout, done.stderr
     tests = {r['id']: r['tests'] for r in json.loads(next((tmp_path/'o').glob('*.json')).read_text())['results']}
-    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.25e-06', 'assert abs(half(7.5) - 3.75) <= 1.375e-06'] and len(tests['mbpp/2']) == 2
+    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06', 'assert abs(half(7.5) - 3.75) <= 1.375e-06'] and len(tests['mbpp/2']) == 2
