@@ -99,7 +99,7 @@ HOSTS = dict(   # name: (evidence, whether an environment, a host name and /etc 
     kaggle=('KAGGLE_KERNEL_RUN_TYPE is set', lambda env, name, etc: 'KAGGLE_KERNEL_RUN_TYPE' in env),
     colab=('COLAB_RELEASE_TAG is set', lambda env, name, etc: 'COLAB_RELEASE_TAG' in env),
     lightning=('LIGHTNING_CLOUDSPACE_HOST or LIGHTNING_CLOUD_PROJECT_ID is set', lambda env, name, etc: bool({'LIGHTNING_CLOUDSPACE_HOST', 'LIGHTNING_CLOUD_PROJECT_ID'} & set(env))),
-    supercloud=('SLURM_CLUSTER_NAME names it or TX-E1, the home is below /home/gridsan, or the host name ends in supercloud.mit.edu',
+    supercloud=('SLURM_CLUSTER_NAME names it or TX-E1, HOME lies below gridsan, or the host name ends in supercloud.mit.edu',
                 lambda env, name, etc: any(x in env.get('SLURM_CLUSTER_NAME', '').lower() for x in ('supercloud', 'txe1', 'tx-e1')) or
                                        env.get('HOME', '').startswith('/home/gridsan/') or name.endswith('supercloud.mit.edu')),
     slurm=('SLURM_JOB_ID is set', lambda env, name, etc: 'SLURM_JOB_ID' in env),
