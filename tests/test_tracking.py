@@ -1,11 +1,15 @@
 "Metrics where they go: files, W&B's offline folder, TensorBoard; a killed run's tables; secrets nowhere."
 import csv
+import fcntl
 import json
 import os
+import pty
+import re
 import signal
 import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
@@ -144,3 +148,24 @@ def test_a_library_that_is_not_there_is_one_line(tmp_path, monkeypatch, capfd):
     assert adversarial.main([*FEW, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), '--report-to', 'tensorboard']) == 2
     assert 'pip install tensorboard' in capfd.readouterr().err.strip().splitlines()[-1]
     assert tracking.reporters('auto') == []
+
+
+def test_a_terminal_shows_stage_phase_rewards_and_time_left_and_ctrl_c_reaches_wandb_too(tmp_path):
+    "Ctrl-C in a terminal goes to every process of the group, also to the one that W&B started."
+    pytest.importorskip('wandb')
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 160, 0, 0))
+    process = subprocess.Popen(command(tmp_path), stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
+    os.close(theirs)
+    said, asked = b'', False
+    while True:
+        try: part = os.read(ours, 4096)
+        except OSError: break
+        if not part: break
+        said += part
+        if not asked and (tmp_path/'out'/'metrics.jsonl').exists() and len(rows(tmp_path)) >= 4: os.killpg(process.pid, signal.SIGINT); asked = True
+    text = said.decode()
+    assert process.wait(60) == 130 and 'Traceback' not in text and 'warning: wandb' not in text
+    assert re.search(r'(informal|structured) · (discriminator|generator): .*/10 \[\d\d:\d\d<\d\d:\d\d, .*generator -?\d\.\d\d discriminator -?\d\.\d\d validity \d', text), text
+    path, = (tmp_path/'out'/'wandb').glob('offline-run-*/*.wandb')
+    assert [h['_step'] for h in wandb_history(path)] == [r['step'] for r in rows(tmp_path)]
