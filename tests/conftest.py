@@ -3,6 +3,7 @@ import os
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
 os.environ['HF_HUB_OFFLINE'] = '1'
+os.environ['WANDB_MODE'] = 'disabled'  # Nobody's key sends a test's run anywhere
 
 import pytest
 import torch
