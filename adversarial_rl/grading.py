@@ -221,7 +221,7 @@ def fill_in_many(pairs,                 # (reference program, tests) pairs
     "Tests of the form `assert f(...) == value` with the value the reference returns."
     asked = [[_asked(t) for t in tests] for _, tests in pairs]
     mark = '\x1e'
-    ask = lambda left: f"try: print({mark!r} + ascii({left}), end={mark!r})\nexcept Exception: print({mark!r}, end={mark!r})" if left else f"print({mark!r}, end={mark!r})"
+    ask = lambda left: f"try: print({mark!r} + ascii({left}), end={mark!r}, flush=True)\nexcept Exception: print({mark!r}, end={mark!r})" if left else f"print({mark!r}, end={mark!r})"
     outcomes = grade_many([('\n'.join([reference, *map(ask, lefts)]), []) for (reference, _), lefts in zip(pairs, asked)], limits)
     filled = []
     for lefts, o in zip(asked, outcomes):
