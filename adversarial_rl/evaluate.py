@@ -6,10 +6,11 @@
 __all__ = ['Subject', 'run', 'main']
 
 # %% ../nbs/35_evaluate.ipynb #1b888a80
-import sys
+import hashlib, sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from .checkpoints import load_checkpoint
 from .config import parse_config, setting
 from .evaluation import Bare, Control, MBPPEvalConfig, MBPPEvaluator, as_table, report_name
 from .inference import load_trained
@@ -29,14 +30,19 @@ class Subject:
     output_dir: str = setting('eval_results', 'folder for the results')
 
 def _subject(who, c):
-    "Who is evaluated, and its name."
+    "Who is evaluated, its name, and a sum of its weights."
     if sum(map(bool, (who.model, who.checkpoint, who.control != 'none'))) != 1: raise UsageError('give one of --model, --checkpoint and --control')
-    if who.control != 'none': return Control(who.control), who.control
+    if who.control != 'none': return Control(who.control), who.control, ''
     if who.checkpoint:
         player = load_trained(who.checkpoint, who.device, c.max_new_tokens)['generator']
-        return player, Path(who.checkpoint).stem
+        return player, Path(who.checkpoint).stem, load_checkpoint(who.checkpoint)[1]['sha256']
     p = platform(who.device)
-    return Bare(*load_model(who.model, p.dtype, p.device)), who.model
+    model, tokenizer = load_model(who.model, p.dtype, p.device)
+    return Bare(model, tokenizer), who.model, _sum(model)
+
+def _sum(model):
+    "A sum over some numbers of every tensor."
+    return hashlib.sha256(b''.join(x.flatten()[:64].float().cpu().numpy().tobytes() for x in model.state_dict().values())).hexdigest()[:16]
 
 def _training(name):
     "Problems that the subject was trained on."
@@ -49,8 +55,8 @@ def run(argv:list):
     who, c = parse_config([Subject, MBPPEvalConfig], argv, 'Measure a model on MBPP.', 'evaluate_mbpp')
     folder, training, evaluator = check_writable(who.output_dir), _training(who.training_problems), MBPPEvaluator(c)
     with enough_memory('lower --rows or --max-new-tokens'):
-        subject, name = _subject(who, c)
-        report = evaluator.evaluate(subject, name, folder, training)
+        subject, name, weights = _subject(who, c)
+        report = evaluator.evaluate(subject, name, folder, training, weights=weights)
     print(f"{as_table(report)}\n{report['seconds']:.0f} s; every answer is in {folder/report_name(report['settings'])}")
 
 def main(argv:list=None)->int:

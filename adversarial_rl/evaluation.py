@@ -147,18 +147,16 @@ class MBPPEvaluator:
                  name:str='model',# What it is called in the results
                  folder=None,     # Where results go; nowhere if not given
                  training=(),     # Problems it was trained on, to look for overlap
-                 show=True        # A progress bar
+                 show=True,       # A progress bar
+                 weights:str=''   # Sum of what was measured: an evaluation of other weights is not gone on from
                 )->dict:          # 'metrics', 'results' and what was measured
         "Write programs, grade them, and count."
         c, writer = self.config, self.writer(subject)
-        settings = {k: v for k, v in asdict(c).items() if k != 'dataset_path'} | dict(model=name, problems=fingerprint(self.problems))
+        settings = {k: v for k, v in asdict(c).items() if k != 'dataset_path'} | dict(model=name, weights=weights, problems=fingerprint(self.problems))
         path = check_writable(folder)/report_name(settings) if folder else None
-        done = unfinished(path.with_suffix('.jsonl'), settings, {'id', 'programs'}) if path else []
-        started, known = time.perf_counter(), Counter(r['batch'] for r in done)
-        batches = self.batches(writer)
-        whole = {k for k, n in known.items() if k < len(batches) and n == len(batches[k])}
-        results = [r for r in done if r['batch'] in whole]
-        if path and len(results) < len(done): write_whole(path.with_suffix('.jsonl'), ''.join(json.dumps(x) + '\n' for x in [dict(settings=settings), *results]).encode())
+        started, batches = time.perf_counter(), self.batches(writer)
+        results = _whole_batches(path.with_suffix('.jsonl'), settings, batches) if path else []
+        whole = {r['batch'] for r in results}
         def settle(k, written):
             rows = self._grade(k, batches[k], written)
             results.extend(rows)
@@ -207,6 +205,15 @@ class MBPPEvaluator:
         every = [x for r in results for x in r['programs']]
         return dict(settings=settings, problems=len(results), left_out=self.left_out, overlap=same, metrics=metrics, outcomes=dict(Counter(x['outcome'] for x in every).most_common()),
                     cut_off=round(sum(x['cut_off'] for x in every) / max(1, len(every)), 4), seconds=round(seconds, 1), results=results)
+
+def _whole_batches(path, settings, batches):
+    "Results of the batches that an earlier start finished; without a sum of the weights nobody knows whose they are."
+    if not settings['weights']: path.unlink(missing_ok=True)
+    done = unfinished(path, settings, {'id', 'batch', 'programs'})
+    written = Counter(r['batch'] for r in done)
+    kept = [r for r in done if r['batch'] < len(batches) and written[r['batch']] == len(batches[r['batch']])]
+    write_whole(path, ''.join(json.dumps(x) + '\n' for x in [dict(settings=settings), *kept]).encode())
+    return kept
 
 def _load(c):
     "Problems to solve, and the three solved ones of the paper's prompt."
