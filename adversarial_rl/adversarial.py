@@ -7,7 +7,7 @@ __all__ = ['COLUMNS', 'RECENT', 'Step', 'schedule', 'make_players', 'training_pr
            'load_players', 'AdversarialTrainer', 'finish_step_first', 'train', 'report', 'run', 'main']
 
 # %% ../nbs/30_adversarial.ipynb #bff6c953
-import contextlib, json, random, signal, sys, threading, time
+import contextlib, json, os, random, signal, sys, threading, time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -211,7 +211,8 @@ def finish_step_first():
     def ask(signum, frame):
         if asked.is_set(): raise KeyboardInterrupt('stopped at once; --resume goes on from the last checkpoint')
         asked.set()
-        print('\nfinishing this step; Ctrl-C again stops at once', file=sys.stderr)
+        try: os.write(sys.stderr.fileno(), b'\nfinishing this step; Ctrl-C again stops at once\n')   # `print` may be in the middle of the bar
+        except (OSError, ValueError): print('finishing this step; Ctrl-C again stops at once', file=sys.stderr)   # A notebook has no such number
     if threading.current_thread() is not threading.main_thread(): yield asked; return
     usual = signal.signal(signal.SIGINT, ask)
     try: yield asked

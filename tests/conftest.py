@@ -35,3 +35,12 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     from adversarial_rl import sandbox
     if off := config.getoption('--off'): sandbox._default = sandbox.Sandbox(off=tuple(off.split(',')))
+
+
+@pytest.fixture(autouse=True)
+def environment_as_it_was():
+    "What a test's .env put into the environment does not reach the next test."
+    before = dict(os.environ)
+    yield
+    for k in set(os.environ) - set(before): del os.environ[k]
+    os.environ.update(before)
