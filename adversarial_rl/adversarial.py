@@ -91,8 +91,10 @@ def load_players(players:dict, # name -> player
 # %% ../nbs/30_adversarial.ipynb #2c868f5d
 class AdversarialTrainer:
     "Trains two players against each other; can be stopped at any step and go on."
-    def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list=None):
-        self.config, self.ppo, self.step, self.before, self.best, self.recent = config, ppo, 0, None, -1., []
+    def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list=None,
+                 beside:dict=None # Further settings that a run must keep when it goes on
+                ):
+        self.beside, self.config, self.ppo, self.step, self.before, self.best, self.recent = beside or {}, config, ppo, 0, None, -1., []
         self.threads = torch.get_num_threads()
         self.platform = platform(config.device)
         torch.manual_seed(config.seed)
@@ -154,7 +156,7 @@ class AdversarialTrainer:
 
     def settings(self)->dict:
         "The configuration as a checkpoint records it."
-        return asdict(self.config) | asdict(self.ppo) | dict(stages=[s.name for s in self.generator.stages], problems=self.problems)
+        return asdict(self.config) | asdict(self.ppo) | self.beside | dict(stages=[s.name for s in self.generator.stages], problems=self.problems)
 
     def place(self)->tuple:
         "Stage of the last finished step, from 1, and how many steps of that stage are finished."
@@ -196,7 +198,7 @@ class AdversarialTrainer:
         else: self.best = -1.
 
     def _check_same(self, path, info):
-        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
+        free = ('mbpp_dataset_path', 'problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
@@ -232,7 +234,7 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     _check_isolation(config.require_isolation)
     reporters(config.report_to)
     with enough_memory('choose smaller models, or another --device'):
-        trainer = AdversarialTrainer(config, ppo, stages)
+        trainer = AdversarialTrainer(config, ppo, stages, asdict(evaluation))
         p = trainer.platform
         print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
         if config.resume or config.resume_from: trainer.resume()
@@ -247,9 +249,10 @@ def train(config:TrainingConfig, ppo:PPOConfig,
             trainer.save({})
         with Tracker(output, trainer.step, trainer.recent, settings, config.report_to) as tracker: _train_steps(trainer, tracker, mbpp)
         after = _evaluate(trainer)
-    rows = read_metrics(output/'metrics.jsonl')
+    every = read_metrics(output/'metrics.jsonl')
+    rows = [r for r in every if 'stage' in r]   # Without what was measured before the first step
     results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / max(1, len(rows)), 4), platform=asdict(p),
-                   stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')} for r in rows if 'mbpp_eval/step' in r], configuration=settings)
+                   stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')} for r in every if 'mbpp_eval/step' in r], configuration=settings)
     write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
     return results
 
@@ -271,8 +274,8 @@ def _train_steps(trainer, tracker, mbpp=None):
         return sum(xs) / len(xs) if xs else 0.
     with progress_bar(len(plan), trainer.step) as bar, finish_step_first() as asked:
         while trainer.step < len(plan):
-            before = mbpp.measure(trainer.generator, 'before', 0) if mbpp and trainer.step == 0 else {}
-            row = before | trainer.train_step()
+            if mbpp and trainer.step == 0: tracker.write(dict(step=0) | mbpp.measure(trainer.generator, 'before', 0))
+            row = trainer.train_step()
             if mbpp and (trainer.step == len(plan) or mbpp.due(trainer.step)): row |= mbpp.measure(trainer.generator, 'after' if trainer.step == len(plan) else 'during', trainer.step)
             row = tracker.write(row)
             trainer.recent = [*trainer.recent, {k: row[k] for k in ('step', *COLUMNS)}][-RECENT:]

@@ -187,7 +187,7 @@ def parse_config(kinds,          # Dataclasses
     origins, names = _below_flags(parser, kinds, files.parse_known_args(argv)[0].config)
     *parsed, extra, unknown = parser.parse_args_into_dataclasses(argv, return_remaining_strings=True, look_for_args_file=False)
     flags = {flag: a.dest for a in parser._actions for flag in a.option_strings}
-    if unknown: raise UsageError(f"{unknown[0]}: not a setting{_meant(unknown[0], flags)}; --help lists them")
+    if unknown: raise UsageError(f"{unknown[0].split('=')[0]}: not a setting{_meant(unknown[0], flags)}; --help lists them")
     for dest in {flags.get(a.split('=')[0]) for a in argv}: origins[dest], names[dest] = 'flag', '--' + str(dest).replace('_', '-')
     configs = tuple(check(c, names) for c in parsed)
     if extra.print_config: print(config_table(configs, origins)); raise SystemExit(0)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from .config import setting
+from .config import check, setting
 from .execution import Limits
 from .grading import grade_many
 from .mbpp import DONE, SPLITS, chat_turn, divide_tests, expected, few_shot, gives_away, load_mbpp, overlap, program_in
@@ -57,8 +57,9 @@ class Bare:
     def reference(self): return contextlib.nullcontext()
 
 class Prompted:
-    "A `Policy` with its adapters off, or a `Bare` model, asked by prompt."
-    def __init__(self, policy, config:MBPPEvalConfig, solved): self.policy, self.config, self.solved, self.device = policy, config, solved, policy.device
+    "A player of a `Policy`, its base with all adapters off, or a `Bare` model, asked by prompt."
+    form = 'prompt'
+    def __init__(self, policy, config:MBPPEvalConfig, solved, player:str=''): self.policy, self.config, self.solved, self.player, self.device = policy, config, solved, player, policy.device
 
     def ids(self, problem):
         "Prompt and its tokens, within the model's window; no tokens where it does not fit."
@@ -83,7 +84,7 @@ class Prompted:
         asked = [self.ids(p) for p in problems]
         fits = [ids for _, ids in asked if ids]
         window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9
-        with self.policy.reference():
+        with self.policy.sampling(self.player) if self.player else self.policy.reference():
             t = sample(self.policy, [[ids] for ids in fits], n, min(self.config.max_new_tokens, window - max(map(len, fits))), temperature, rng, top_p=self.config.top_p,
                        stop='' if getattr(self.policy.tokenizer, 'chat_template', None) else DONE) if fits else None
         texts, cut = iter([x[0] for x in t.texts] if t else ()), iter(t.truncated[:, 0].tolist() if t else ())
@@ -91,7 +92,8 @@ class Prompted:
         return [text for text, _ in asked], answers, [[program_in(a, p.function_name) for a in row] for row, p in zip(answers, problems)], [[next(cut) for _ in range(n)] if ids else [True] * n for _, ids in asked]
 
 class Staged:
-    "A generator that goes through its stages."
+    "A generator that goes through its stages; it is shown no test."
+    form = 'stages'
     def __init__(self, player, config:MBPPEvalConfig): self.player, self.config, self.device = player, config, player.policy.device
     def weight(self, problem): return len(self.player.pieces(problem)[0])
 
@@ -106,6 +108,7 @@ class Staged:
 # %% ../nbs/25_evaluation.ipynb #33727b2f
 class Control:
     "No model: 'references' answers with the reference solutions, 'constants' with a function that returns what the first shown test expects."
+    form = 'control'
     def __init__(self, kind:str): self.kind = kind
     def weight(self, problem): return 0
 
@@ -121,7 +124,7 @@ class Control:
 class MBPPEvaluator:
     "MBPP, ready to measure models on; raises `UsageError` where dataset or settings do not allow it."
     def __init__(self, config:MBPPEvalConfig, problems:list=None): # Other problems than MBPP's, if given
-        self.config, c = config, config
+        self.config, c = check(config), config
         if not (c.greedy or c.samples): raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
         everything, self.solved = (problems, []) if problems is not None else _load(c)
         self.left_out = [p.id for p in everything if c.hidden_tests and gives_away(p, c.shown_tests)]
@@ -133,9 +136,13 @@ class MBPPEvaluator:
         "The tests that decide."
         return list(divide_tests(problem, self.config.shown_tests)[1] if self.config.hidden_tests else problem.baseline_tests)
 
-    def writer(self, subject):
+    def writer(self, subject, player:str=None):
+        "Who asks `subject`; a `Policy` answers as `player`, by default its only one, '' for the base."
         if isinstance(subject, Control): return subject
-        return Staged(subject, self.config) if isinstance(subject, Player) else Prompted(subject, self.config, self.solved)
+        if isinstance(subject, Player): return Staged(subject, self.config)
+        players = getattr(subject, 'players', ('',))
+        if player is None and len(players) > 1: raise UsageError(f"this policy has the players {', '.join(players)}; say which one answers, '' for the base")
+        return Prompted(subject, self.config, self.solved, players[0] if player is None else player)
 
     def batches(self, writer)->list:
         "Problems by falling length, as many as are written side by side."
@@ -148,13 +155,15 @@ class MBPPEvaluator:
                  folder=None,     # Where results go; nowhere if not given
                  training=(),     # Problems it was trained on, to look for overlap
                  show=True,       # A progress bar
-                 weights:str=''   # Sum of what was measured: an evaluation of other weights is not gone on from
+                 weights:str='',  # Sum of what was measured: an evaluation of other weights is not gone on from
+                 player:str=None  # Of a `Policy`: who answers, '' for the base; by default its only player
                 )->dict:          # 'metrics', 'results' and what was measured
         "Write programs, grade them, and count."
-        c, writer = self.config, self.writer(subject)
-        settings = {k: v for k, v in asdict(c).items() if k != 'dataset_path'} | dict(model=name, weights=weights, problems=fingerprint(self.problems))
+        c, writer = self.config, self.writer(subject, player)
+        settings = {k: v for k, v in asdict(c).items() if k != 'dataset_path'} | dict(model=name, form=writer.form, weights=weights, problems=fingerprint(self.problems))
         path = check_writable(folder)/report_name(settings) if folder else None
-        started, batches = time.perf_counter(), self.batches(writer)
+        same, started, batches = overlap(training, self.problems), time.perf_counter(), self.batches(writer)
+        if path and (logs := _job_logs()): check_writable(logs)
         results = _whole_batches(path.with_suffix('.jsonl'), settings, batches) if path else []
         whole = {r['batch'] for r in results}
         def settle(k, written):
@@ -171,7 +180,7 @@ class MBPPEvaluator:
                 while waiting and (waiting[0].done() or len(waiting) > 2): waiting.pop(0).result()
                 waiting.append(pool.submit(settle, k, written))
             for w in waiting: w.result()
-        report = self._report(results, settings, overlap(training, self.problems), time.perf_counter() - started)
+        report = self._report(results, settings, same, time.perf_counter() - started)
         if path: _put(path, report)
         return report
 
@@ -181,7 +190,12 @@ class MBPPEvaluator:
         rng.manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
         kinds = dict(greedy=(1, 0.)) if c.greedy else {}
         if c.samples: kinds['sampled'] = (c.samples, c.temperature)
-        return {kind: writer.write(batch, n, t, rng) for kind, (n, t) in kinds.items()}
+        return {kind: self._in_parts(writer, batch, n, t, rng) for kind, (n, t) in kinds.items()}
+
+    def _in_parts(self, writer, batch, n, temperature, rng):
+        "No more than `rows` answers at a time, also where one problem has more."
+        parts = [writer.write(batch, min(self.config.rows, n - i), temperature, rng) for i in range(0, n, self.config.rows)]
+        return parts[0][0], *[[sum(rows, []) for rows in zip(*[p[k] for p in parts])] for k in (1, 2, 3)]
 
     def _grade(self, k, batch, written):
         limits = Limits(wall_seconds=self.config.timeout_seconds, cpu_seconds=max(1, round(self.config.timeout_seconds)))
@@ -226,18 +240,22 @@ def report_name(settings:dict)->str:
     model = re.sub(r'[^\w.-]+', '_', settings['model']).strip('_')[-60:]
     return f"mbpp_{settings['dataset']}_{settings['split']}_{model}_{hashlib.sha256(json.dumps(settings, sort_keys=True).encode()).hexdigest()[:8]}.json"
 
+def _job_logs():
+    job = os.environ.get('SLURM_JOB_ID')
+    return Path('logs')/f'job_{job}' if job else None
+
 def _put(path, report):
     "The whole report, also where a cluster keeps a job's logs; then what was kept for going on can go."
     data = json.dumps(report, indent=1).encode()
     write_whole(path, data)
-    if job := os.environ.get('SLURM_JOB_ID'): write_whole(check_writable(Path('logs')/f'job_{job}')/path.name, data)
+    if logs := _job_logs(): write_whole(logs/path.name, data)
     path.with_suffix('.jsonl').unlink()
 
 # %% ../nbs/25_evaluation.ipynb #a8ec9fc1
 def as_table(report)->str:
     "Figures of a report as text."
     s, rows = report['settings'], []
-    told = f"{s['shown_tests']} shown, " + ('graded on the others' if s['hidden_tests'] else 'graded on all')
+    told = f"{0 if s['form'] == 'stages' else s['shown_tests']} shown, " + (f"graded on all but the first {s['shown_tests']}" if s['form'] == 'stages' and s['hidden_tests'] else 'graded on the others' if s['hidden_tests'] else 'graded on all')
     rows.append(f"MBPP {s['dataset']}, {s['split']}: {report['problems']} problems; tests: {told}" + (f"; left out, as their tests give the answer away: {len(report['left_out'])}" if report['left_out'] else ''))
     rows += [f"{name:<10} {x['mean']:.3f} [{x['low']:.3f}, {x['high']:.3f}]" for name, x in report['metrics'].items()]
     rows.append('outcomes   ' + ', '.join(f'{k} {n}' for k, n in report['outcomes'].items()))

@@ -40,7 +40,7 @@ class IntervalEvaluationCallback(TrainerCallback):
     "Measure before training, every `interval` steps, and after it."
     def __init__(self, evaluator:MBPPEvaluator,
                  interval:int=20, # Steps
-                 write=None,      # Called with each row of metrics
+                 write=None,      # Called with each row of metrics; a trainer's own `log` reports it wherever that trainer reports
                  folder=None,     # Where every answer is written; nowhere if not given
                  name:str='model',# What the model is called there
                  training=()      # Problems trained on, to look for overlap
@@ -63,19 +63,23 @@ class IntervalEvaluationCallback(TrainerCallback):
 
     def due(self, step:int)->bool: return step % self.interval == 0
 
-    def _event(self, phase, state, model, tokenizer):
+    def _event(self, phase, state, control, model, tokenizer):
         if not state.is_world_process_zero: return
+        if tokenizer is None: raise UsageError('the evaluation on MBPP needs a tokenizer; give the trainer its processing_class')
         model = getattr(model, 'module', model)
-        was, _ = model.training, model.eval()
+        was, logs = {m: m.training for m in model.modules()}, control.should_log
+        model.eval()
         try: row = self.measure(Bare(model, tokenizer), phase, state.global_step)
-        finally: model.train(was)
-        state.log_history.append(row | dict(step=state.global_step))
+        finally:
+            for m, training in was.items(): m.training = training
+            control.should_log = logs   # A trainer's `log` would clear it
+        if not self.write: state.log_history.append(row | dict(step=state.global_step))
 
     def on_train_begin(self, args, state, control, model=None, processing_class=None, **_):
-        if state.global_step == 0: self._event('before', state, model, processing_class)
+        if state.global_step == 0: self._event('before', state, control, model, processing_class)
     def on_step_end(self, args, state, control, model=None, processing_class=None, **_):
-        if self.due(state.global_step): self._event('during', state, model, processing_class)
-    def on_train_end(self, args, state, control, model=None, processing_class=None, **_): self._event('after', state, model, processing_class)
+        if self.due(state.global_step): self._event('during', state, control, model, processing_class)
+    def on_train_end(self, args, state, control, model=None, processing_class=None, **_): self._event('after', state, control, model, processing_class)
 
 # %% ../nbs/26_interval.ipynb #2758880a
 def interval_evaluation(flags:IntervalConfig, **kw): # An `IntervalEvaluationCallback`, or None

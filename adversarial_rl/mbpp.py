@@ -7,7 +7,7 @@ __all__ = ['FIELDS', 'OPTIONAL', 'SPLITS', 'HUB', 'FILES', 'GET', 'DONE', 'row_m
            'divide_tests', 'expected', 'gives_away', 'few_shot', 'chat_turn', 'program_in', 'overlap']
 
 # %% ../nbs/23_mbpp.ipynb #2f5ee766
-import ast, json, os, re
+import ast, json, os, re, textwrap
 from pathlib import Path
 
 from .judge import study
@@ -21,28 +21,6 @@ FIELDS = {'full': dict(task_id=int, text=str, code=str, test_list=list, test_set
 OPTIONAL = ('test_setup_code', 'test_imports')
 SPLITS = dict(prompt=(1, 10), test=(11, 510), validation=(511, 600), train=(601, 974), all=(1, 974))  # Published, by task_id
 
-def row_mistake(row, dataset:str)->str:
-    "The first thing wrong with a row, or None."
-    if not isinstance(row, dict): return f'must be an object, found {type(row).__name__}'
-    for field, kind in FIELDS[dataset].items():
-        if field not in row:
-            if field in OPTIONAL: continue
-            return f"field '{field}' is missing"
-        if type(row[field]) is not kind: return f"field '{field}' must be a {kind.__name__}, found {type(row[field]).__name__}"
-        if kind is list and not all(isinstance(x, str) for x in row[field]): return f"field '{field}' must hold strings only"
-    if not row['test_list']: return "field 'test_list' is empty"
-    for field, text in [('code', row['code']), *[('test_list', t) for t in row['test_list']]]:
-        if wrong := syntax_mistake(text): return f"field '{field}' is not valid Python ({wrong})"
-
-# %% ../nbs/23_mbpp.ipynb #c4622aa5
-def to_problem(row:dict, dataset:str)->Problem:
-    "A row that has no mistake as a `Problem`; raises `UsageError` if its tests call nothing that its code defines."
-    code = row['code'].replace('\r', '').expandtabs(4)
-    setup = '\n'.join(row.get('test_imports') or [row.get('test_setup_code') or '']).replace('\r', '')
-    signature = _signature(code, row['test_list'])
-    if not signature: raise UsageError(f"task {row['task_id']}: its tests call no function that its code defines")
-    return Problem(f"mbpp/{row['task_id']}", row['text' if dataset == 'full' else 'prompt'].strip(), signature, tuple(f'{setup}\n{t}'.strip() for t in row['test_list']), code, tags=('mbpp', dataset))
-
 def _signature(code, tests):
     defined = {x.name: x for x in ast.parse(code).body if isinstance(x, ast.FunctionDef)}
     called = [n for n in study([tests[0]])[0] if n in defined]
@@ -50,9 +28,36 @@ def _signature(code, tests):
     x = defined[called[0]]
     return f'def {x.name}({ast.unparse(x.args)}):'
 
+def row_mistake(row, dataset:str)->str:
+    "The first thing wrong with a row, or None."
+    other = 'full' if dataset == 'sanitized' else 'sanitized'
+    if not isinstance(row, dict): return f'must be an object, found {type(row).__name__}'
+    for field, kind in FIELDS[dataset].items():
+        if field not in row:
+            if field in OPTIONAL: continue
+            hint = f'; it looks like the {other} edition, take --dataset {other}' if set(FIELDS[other]) - set(OPTIONAL) <= set(row) else ''
+            return f"field '{field}' is missing{hint}"
+        if type(row[field]) is not kind: return f"field '{field}' must be a {kind.__name__}, found {type(row[field]).__name__}"
+        if kind is list and not all(isinstance(x, str) for x in row[field]): return f"field '{field}' must hold strings only"
+    if not row['test_list']: return "field 'test_list' is empty"
+    texts = [('code', row['code']), *[('test_list', t) for t in row['test_list']], *[('test_imports', t) for t in row.get('test_imports') or []], ('test_setup_code', row.get('test_setup_code') or '')]
+    for field, text in texts:
+        if wrong := syntax_mistake(text.replace('\r', '')): return f"field '{field}' is not valid Python ({wrong})"
+        if field == 'test_list' and [type(x) for x in ast.parse(text.replace('\r', '')).body] != [ast.Assert]: return f"field 'test_list' must hold one assert statement each, found {text[:60]!r}"
+    if not _signature(row['code'].replace('\r', '').expandtabs(4), row['test_list']): return 'its tests call no function that its code defines'
+
+# %% ../nbs/23_mbpp.ipynb #c4622aa5
+def to_problem(row:dict, dataset:str)->Problem:
+    "A row that has no mistake as a `Problem`."
+    code = row['code'].replace('\r', '').expandtabs(4)
+    setup = '\n'.join(row.get('test_imports') or [row.get('test_setup_code') or '']).replace('\r', '')
+    signature = _signature(code, row['test_list'])
+    return Problem(f"mbpp/{row['task_id']}", row['text' if dataset == 'full' else 'prompt'].strip(), signature, tuple(f'{setup}\n{t}'.strip() for t in row['test_list']), code, tags=('mbpp', dataset))
+
 def assertion(test:str)->str:
-    "A test without what is set up before it."
-    return test[re.search(r'^assert\b', test, re.M).start():]
+    "A test without what is set up before it; as it is where no line begins with `assert`."
+    found = re.search(r'^assert\b', test, re.M)
+    return test[found.start():] if found else test
 
 # %% ../nbs/23_mbpp.ipynb #21119a01
 HUB = 'google-research-datasets/mbpp'
@@ -63,20 +68,21 @@ GET = (f'connect to the network once ({HUB} on the Hugging Face hub is then kept
 def _read(path, dataset):
     "Rows of a local copy."
     p = Path(path)
-    if p.is_dir() and (p/FILES[dataset]).exists(): p = p/FILES[dataset]
+    if p.is_dir(): p = next((f for f in sorted(p.glob(FILES[dataset].split('.')[0] + '.json*')) if f.is_file()), p)
     if p.is_dir(): return p, _saved(p, dataset)
-    try: text = p.read_text(encoding='utf-8')
+    try: text = p.read_text(encoding='utf-8-sig')
     except (OSError, UnicodeDecodeError) as e: raise UsageError(f'MBPP_DATASET_PATH {path}: cannot be read ({getattr(e, "strerror", None) or "not UTF-8 text"}); {GET}')
     try: rows = json.loads(text) if text.lstrip().startswith('[') else [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as e: raise UsageError(f'{p}: is not valid JSON ({one_line(e)}), so it is no copy of MBPP')
     return p, rows
 
 def _saved(folder, dataset):
-    "Rows of a folder that `datasets` wrote: a dataset, a dictionary of splits, or either below a folder with the edition's name."
-    from datasets import load_from_disk
+    "Rows of a folder that `datasets` wrote, of parquet files as the hub has them, or of either below a folder with the edition's name."
+    from datasets import load_dataset, load_from_disk
     folder = folder/dataset if (folder/dataset).is_dir() else folder
-    try: found = load_from_disk(str(folder))
-    except (OSError, ValueError) as e: raise UsageError(f'MBPP_DATASET_PATH {folder}: holds neither {FILES[dataset]} nor a saved dataset; {GET}')
+    parquet = sorted(map(str, folder.rglob('*.parquet')))
+    try: found = load_dataset('parquet', data_files=parquet) if parquet else load_from_disk(str(folder))
+    except Exception as e: raise UsageError(f'MBPP_DATASET_PATH {folder}: holds neither {FILES[dataset]} nor a saved dataset that can be read ({one_line(e)[:120]}); {GET}')
     return [row for part in (found.values() if hasattr(found, 'values') else [found]) for row in part]
 
 def _from_hub(dataset):
@@ -109,7 +115,9 @@ def divide_tests(problem:Problem, shown:int)->tuple:
 
 def expected(test:str, name:str)->str:
     "Source of a value that satisfies a test: the right side of `assert left == right`, True for `assert name(...)`, False for `assert not name(...)`, None for other forms."
-    x = ast.parse(assertion(test)).body[-1].test
+    body = ast.parse(assertion(test)).body
+    if len(body) != 1 or not isinstance(body[0], ast.Assert): return None
+    x = body[0].test
     if isinstance(x, ast.Compare): return ast.unparse(x.comparators[0]) if len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq) else None
     inner = x.operand if isinstance(x, ast.UnaryOp) and isinstance(x.op, ast.Not) else x
     return str(inner is x) if isinstance(inner, ast.Call) and isinstance(inner.func, ast.Name) and inner.func.id == name else None
@@ -138,7 +146,8 @@ def chat_turn(problem:Problem, shown:int=1)->str:
     return _ask(problem, shown, '', 'Your code should pass these tests:') + '\nAnswer with the complete Python function in one ```python block.'
 
 # %% ../nbs/23_mbpp.ipynb #30557bb1
-_START = re.compile(r'^(?:def |class |import |from |async def |@|[A-Za-z_]\w* *=[^=])', re.M)
+_FENCE = re.compile(r'^([ \t]*)```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)', re.S | re.M)
+_START = re.compile(r'^(?:def |class |import |from |async def |@|[A-Za-z_]\w* *(?::[^=\n]*)?=[^=])', re.M)
 
 def _parsing(lines):
     "The longest opening part of these lines that parses."
@@ -148,25 +157,36 @@ def _parsing(lines):
         except (ValueError, MemoryError, RecursionError): return []
     return lines
 
-def _shows_off(x, name):
-    "Whether a statement only tests or prints."
-    if isinstance(x, ast.Assert): return True
-    return isinstance(x, ast.Expr) and isinstance(x.value, ast.Call) and isinstance(x.value.func, ast.Name) and x.value.func.id in ('print', name)
+def _pieces(text):
+    "The parts of a text that are code, in order."
+    lines, found, at = text.splitlines(), [], 0
+    while at < len(lines):
+        run = _parsing(lines[at:]) if _START.match(lines[at]) else []
+        if run: found.append('\n'.join(run))
+        at += len(run) or 1
+    return found
+
+def _defines(source, name): return any(getattr(x, 'name', None) == name or isinstance(x, ast.Assign) and any(getattr(t, 'id', None) == name for t in x.targets) for x in ast.parse(source).body)
+
+def _without_shows(source, name):
+    "Without statements that only test, print, call the function or name a thing; by lines, where they have lines of their own."
+    def shows(x): return isinstance(x, ast.Assert) or isinstance(x, ast.Expr) and (not isinstance(x.value, ast.Call) or getattr(x.value.func, 'id', None) in ('print', name))
+    body, lines = ast.parse(source).body, source.splitlines()
+    kept = {n for x in body if not shows(x) for n in range(x.lineno, x.end_lineno + 1)}
+    gone = {n for x in body if shows(x) for n in range(x.lineno, x.end_lineno + 1)} - kept
+    return '\n'.join(line for n, line in enumerate(lines, 1) if n not in gone).strip('\n')
 
 def program_in(text:str, # What a model wrote
                name:str  # The function that is wanted
               )->str:    # Source; as it was where nothing in it parses
     "The program in an answer, whatever stands around it."
-    whole = extract_code(text.split(DONE)[0], name)[:20_000]
-    if syntax_mistake(whole):
-        parts = [_parsing(whole[m.start():].splitlines()) for m in list(_START.finditer(whole))[:50]]
-        parts = ['\n'.join(p) for p in parts if p]
-        found = [p for p in parts if re.search(rf'^(async )?def {re.escape(name)}\b', p, re.M)] or parts
-        if not found: return whole
-        whole = max(found, key=len)
-    body = ast.parse(whole).body
-    if not any(_shows_off(x, name) for x in body): return whole
-    return '\n'.join(ast.unparse(x) for x in body if not _shows_off(x, name))
+    text = text.split(DONE)[0][:20_000]
+    fenced = [piece for m in _FENCE.finditer(text) for piece in _pieces(textwrap.dedent(m[2]))]
+    found = fenced if any(_defines(p, name) for p in fenced) else _pieces(text)
+    if not any(_defines(p, name) for p in found): return extract_code(text, name)
+    last = max(i for i, p in enumerate(found) if _defines(p, name))
+    before = [p for p in found[:last] if not _defines(p, name)]
+    return '\n'.join(filter(None, (_without_shows(p, name) for p in [*before, found[last]])))
 
 # %% ../nbs/23_mbpp.ipynb #a9bd58cf
 def _words(text): return re.findall(r'[a-z0-9]+', text.lower())

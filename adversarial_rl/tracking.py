@@ -36,11 +36,13 @@ class MetricsFile:
         return clean
 
 def read_metrics(path)->list:
-    "Rows of a metrics file; a last line cut off by a crash is left out."
+    "Rows of a metrics file; a last line cut off by a crash is left out, and so is what follows a line that is no row."
     rows = []
-    for line in Path(path).read_text().splitlines():
-        try: rows.append(json.loads(line))
-        except json.JSONDecodeError: break
+    for line in Path(path).read_text(errors='replace').splitlines():
+        try: row = json.loads(line)
+        except (ValueError, RecursionError): break
+        if not isinstance(row, dict) or type(row.get('step')) is not int: break
+        rows.append(row)
     return rows
 
 # %% ../nbs/20_tracking.ipynb #73166cab

@@ -83,7 +83,7 @@ def test_a_mistake_in_a_file_names_the_file(somewhere):
 def test_the_closest_name():
     known = list(asdict(TrainingConfig()))
     assert [closest(x, known) for x in ('group_sise', 'generater_model', 'seeds')] == ['group_size', 'generator_model', 'seed']
-    with pytest.raises(UsageError, match='--group_sise=3: not a setting, the closest is --group-size'): parse_config(KINDS, ['--group_sise=3'], '')
+    with pytest.raises(UsageError, match='--group_sise: not a setting, the closest is --group-size'): parse_config(KINDS, ['--group_sise=3'], '')
 
 
 @pytest.mark.parametrize('content', [b'\xff\xfeA=1', b'A=a\x00b'])

@@ -15,8 +15,10 @@ from adversarial_rl.adversarial import main as train_main
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.evaluate import main
 from adversarial_rl.evaluation import Bare, Control, MBPPEvalConfig, MBPPEvaluator
+from adversarial_rl.execution import Limits
+from adversarial_rl.grading import grade_many
 from adversarial_rl.interval import IntervalEvaluationCallback, create_eval_config_for_training
-from adversarial_rl.mbpp import load_mbpp, overlap
+from adversarial_rl.mbpp import load_mbpp, program_in
 from adversarial_rl.platforms import UsageError
 from adversarial_rl.policy import load_model
 from adversarial_rl.problems import save_problems
@@ -64,7 +66,7 @@ def test_every_kind_of_copy_holds_the_same(tmp_path, copy):
 
 @pytest.mark.parametrize('change, says', [
     (dict(code=None), "row 2 (full): field 'code' must be a str, found NoneType"), (dict(task_id='3'), "field 'task_id' must be a int, found str"), (dict(test_list=[]), "'test_list' is empty"),
-    (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"), (dict(code='def f(:'), "field 'code' is not valid Python"), (dict(code='x = 1'), 'its tests call no function'), (dict(task_id=2), 'task_id 2 is there twice')])
+    (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"), (dict(code='def f(:'), "field 'code' is not valid Python"), (dict(test_list=['for i in (1, 2): assert f(i)']), 'must hold one assert statement each'), (dict(test_setup_code='import ((('), "field 'test_setup_code' is not valid Python"), (dict(code='x = 1'), 'its tests call no function'), (dict(task_id=2), 'task_id 2 is there twice')])
 def test_a_wrong_row_is_named(copy, change, says):
     changed = rows('full')
     changed[1] |= change
@@ -88,6 +90,37 @@ def result(folder):
     files = list(folder.glob('*.json'))
     assert len(files) == 1 and [p.name for p in folder.iterdir()] == [files[0].name]
     return json.loads(files[0].read_text())
+
+
+@pytest.mark.parametrize('edition', ['sanitized', 'full'])
+@pytest.mark.parametrize('form', ['{}\n[DONE]\nYou are', 'Sure:\n\n{}\nThat is all.', 'Text\n```python\n{}\n```\nso', '- so:\n  ```\n{}\n  ```'])
+@pytest.mark.skipif(not REAL, reason='MBPP_DATASET_PATH is not set')
+def test_every_reference_survives_what_stands_around_it(edition, form):
+    problems = load_mbpp(edition, 'all')
+    outcomes = grade_many([(program_in(form.format(p.reference_solution), p.function_name), list(p.baseline_tests)) for p in problems], Limits(wall_seconds=60, cpu_seconds=60))
+    assert [p.id for p, o in zip(problems, outcomes) if not o.passed] == []
+
+
+def test_results_of_other_weights_are_not_gone_on_from(tmp_path, copy, qwen, tokenizer):
+    "Two models of one name, the first one killed half-way."
+    evaluator = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=1, greedy=False, temperature=1., max_new_tokens=8, rows=4))
+    want = evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', show=False)['results']
+    first = evaluator.evaluate(Bare(qwen(1), tokenizer), 'same', tmp_path, show=False, weights='1')
+    file, = tmp_path.glob('*.json')
+    lines = [dict(settings=first['settings']), *[r for r in first['results'] if r['batch'] < 2]]
+    file.with_suffix('.jsonl').write_text(''.join(json.dumps(x) + '\n' for x in lines))
+    for weights in ('2', ''): assert evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', tmp_path, show=False, weights=weights)['results'] == want
+    assert len(list(tmp_path.glob('*.json'))) == 3
+
+
+def test_a_policy_answers_as_the_player_that_is_named(copy, qwen, tokenizer):
+    from adversarial_rl.policy import Policy
+    policy, evaluator = Policy(qwen(), tokenizer, ['a', 'b']), MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=8, num_questions=4))
+    with torch.no_grad():
+        for k, v in policy.adapter('a').items(): v.add_(torch.randn(v.shape, generator=torch.Generator().manual_seed(len(k))))
+    answers = {p: [r['programs'][0]['completion'] for r in evaluator.evaluate(policy, show=False, player=p)['results']] for p in ('a', 'b', '')}
+    assert answers['a'] != answers[''] == answers['b']
+    with pytest.raises(UsageError, match='say which one answers'): evaluator.evaluate(policy, show=False)
 
 
 def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
@@ -179,17 +212,20 @@ def test_the_callback_in_transformers_trainer(tmp_path, copy, qwen, tokenizer):
     "Rows before, at every second step, and after; the losses are those of a training without it."
     from transformers import Trainer, TrainingArguments
     data = [dict(input_ids=x, labels=x, attention_mask=[1] * 12) for x in torch.randint(5, 200, (16, 12), generator=torch.Generator().manual_seed(0)).tolist()]
-    def losses(*callbacks):
+    def losses(*callbacks, through_log=False):
         args = TrainingArguments(str(tmp_path/'hf'), max_steps=4, per_device_train_batch_size=2, logging_steps=1, report_to=[], use_cpu=True, seed=0, save_strategy='no', disable_tqdm=True)
         trainer = Trainer(qwen(), args, train_dataset=data, processing_class=tokenizer, callbacks=list(callbacks))
+        for c in callbacks: c.write = trainer.log if through_log else None
         trainer.train()
         return [r['loss'] for r in trainer.state.log_history if 'loss' in r], [r for r in trainer.state.log_history if 'mbpp_eval/pass_rate' in r]
-    evaluator, written = MBPPEvaluator(create_eval_config_for_training(dataset_path=str(copy), max_new_tokens=8)), []
+    evaluator = MBPPEvaluator(create_eval_config_for_training(dataset_path=str(copy), max_new_tokens=8))
     plain, none = losses()
-    watched, found = losses(IntervalEvaluationCallback(evaluator, 2, written.append, tmp_path/'eval_results'))
+    watched, found = losses(IntervalEvaluationCallback(evaluator, 2, None, tmp_path/'eval_results'))
     assert plain == watched and not none
     assert [(r['mbpp_eval/phase'], r['mbpp_eval/step'], r['mbpp_eval/problems']) for r in found] == [('before', 0, 5), ('during', 2, 5), ('during', 4, 5), ('after', 4, 5)]
-    assert len(written) == 4 and len(list((tmp_path/'eval_results').glob('mbpp_*.json'))) == 3
+    assert len(list((tmp_path/'eval_results').glob('mbpp_*.json'))) == 3
+    again, logged = losses(IntervalEvaluationCallback(evaluator, 2), through_log=True)
+    assert again == plain and [r['mbpp_eval/phase'] for r in logged] == ['before', 'during', 'during', 'after']
 
 
 TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0']
@@ -204,7 +240,10 @@ def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):
     assert all(torch.equal(v, watched[p][k]) for p, x in plain.items() for k, v in x.items())
     found = [(r['mbpp_eval/phase'], r['mbpp_eval/step']) for r in read_metrics(tmp_path/'watched'/'metrics.jsonl') if 'mbpp_eval/pass_rate' in r]
     assert found == [('before', 0), ('during', 4), ('during', 8), ('after', 10)]
-    assert 'MBPP: before (step 0) 0 of 5' in capfd.readouterr().out and len(list((tmp_path/'watched'/'eval_results').glob('*.json'))) == 4
+    capfd_out = capfd.readouterr().out
+    assert train_main([*TRAIN, '--output-dir', str(tmp_path/'watched'), '--checkpoint-dir', str(tmp_path/'ck_watched'), '--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy), '--mbpp-eval-num-questions', '9', '--resume']) == 2
+    assert 'was made with mbpp_eval_num_questions 5, not 9' in capfd.readouterr().err
+    assert 'MBPP: before (step 0) 0 of 5' in capfd_out and len(list((tmp_path/'watched'/'eval_results').glob('*.json'))) == 4
 
 
 def test_training_without_the_dataset_goes_on_and_says_so(tmp_path):
