@@ -6,6 +6,7 @@ import torch
 
 from adversarial_rl.config import PPOConfig
 from adversarial_rl.policy import Policy
+from adversarial_rl.platforms import UsageError
 from adversarial_rl.ppo import Learner, of_stage
 from adversarial_rl.rollout import sample
 
@@ -191,3 +192,82 @@ def test_the_other_stages_are_held_where_they_were(policy):
             for n, p in policy.parameters('generator').items(): p.copy_(before[n])
         return moved
     assert drift(10.) < 0.5 * drift(0.)
+
+
+def weights(policy, name='generator'): return torch.cat([p.detach().flatten() for p in policy.parameters(name).values()])
+
+
+def rewards(t): return torch.rand(len(t), generator=torch.Generator().manual_seed(3))
+
+
+def test_default_update_is_what_it_was(policy):
+    "Figures recorded before the settings below were there; to the bit on the machine that recorded them."
+    t, group = ragged(policy)
+    who = learner(policy, kl_coef=.01)
+    who.begin_stage()
+    metrics = who.update(t, rewards(t), group, stage=0, temperature=.7)
+    assert [metrics[k] for k in ('kl', 'entropy', 'grad_norm', 'value_loss')] == pytest.approx([.0020997911, 6.4804034, .1106975973, .0213196869], rel=1e-4)
+    assert [weights(policy).sum().item(), weights(policy).norm().item()] == pytest.approx([-3.03128, 6.370130], rel=1e-4)
+
+
+@pytest.mark.parametrize('where,kind', [('reward', 'k1'), ('loss', 'k2'), ('loss', 'k3')])
+def test_penalty_pulls_towards_the_reference(policy, where, kind):
+    "Rewards that teach nothing by themselves, a strong penalty: the policy comes nearer."
+    who = learner(policy, kl_coef=10., kl_in=where, kl_estimator=kind, group_baseline=False, missing_eos_penalty=0.)
+    found = []
+    for seed in range(8):
+        t, group = ragged(policy, n=8, seed=seed)
+        found.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
+    assert found[-1] < .7 * found[0]
+
+
+def test_k1_in_the_loss_is_refused(policy):
+    with pytest.raises(UsageError, match='pulls nowhere'): learner(policy, kl_coef=.1, kl_in='loss')
+
+
+def test_adaptive_coefficient_goes_on_where_it_stopped(policy):
+    "The divergence is far above the target: 2% an update; another learner that loads the state goes on from there."
+    t, group = ragged(policy)
+    kw = dict(kl_coef=.1, ref_kl_target=1e-5, learning_rate=0.)
+    who, other = learner(policy, **kw), learner(policy, **kw)
+    assert who.update(t, rewards(t), group, temperature=.7)['kl_coef'] == .1
+    assert who.kl_coef == pytest.approx(.102)
+    other.load_state_dict(who.state_dict())
+    assert other.update(t, rewards(t), group, temperature=.7)['kl_coef'] == pytest.approx(.102)
+    assert other.kl_coef == pytest.approx(.1 * 1.02**2)
+
+
+def test_entropy_bonus_below_the_floor_alone(policy):
+    t, group = ragged(policy)
+    entropy = learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['entropy']
+    def gradient(**kw):
+        learner(policy, learning_rate=0., value_learning_rate=0., **kw).update(t, rewards(t), group, temperature=.7)
+        return gradients(policy).clone()
+    plain, bonus = gradient(), gradient(entropy_coef=.1)
+    assert not torch.equal(plain, bonus)
+    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy - .01), plain)
+    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy + .01), bonus)
+
+
+def test_without_whitening_the_step_is_the_reward_s(policy):
+    "Rewards scaled by 10: whitened the gradient stays, plain it grows tenfold. Values are 0 at first."
+    t, group = ragged(policy)
+    def gradient(scale, white):
+        learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=white, max_grad_norm=1e9).update(t, scale * rewards(t), group, temperature=.7)
+        return torch.cat([p.grad.flatten() for n, p in policy.parameters('generator').items() if not n.startswith('value_head')])
+    torch.testing.assert_close(gradient(10., True), gradient(1., True), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(gradient(10., False), 10 * gradient(1., False), atol=1e-5, rtol=1e-4)
+
+
+def test_dropped_groups_keep_their_share_of_the_denominator(policy):
+    "A third group whose rewards are equal is counted and dropped; the other tokens weigh as much as if it had been in the batch."
+    t, group = ragged(policy)
+    reward = rewards(t)
+    reward[group == 2] = .5
+    some = (group < 2).nonzero().squeeze(1)
+    def gradient(rows):
+        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False, max_grad_norm=1e9)
+        return who.update(t.select(rows), reward[rows], group[rows], temperature=.7)['dead_groups'], gradients(policy).clone()
+    (dead, whole), (none, part) = gradient(torch.arange(len(t))), gradient(some)
+    assert (dead, none) == (pytest.approx(1 / 3), 0)
+    torch.testing.assert_close(whole * t.action.sum(), part * t.action[some].sum(), atol=1e-4, rtol=1e-4)
