@@ -128,7 +128,8 @@ class AdversarialTrainer:
         row |= {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | round_metrics(r)
         row |= {f'{s.learner}/{k}': v for k, v in update.items()}
         self.step += 1
-        return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played)
+        tokens = sum(int(t.action.sum()) for t in transcripts.values())
+        return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / (played - start))
 
     def _temperature(self, s):
         "The generator's, stage by stage: when it learns, only the learning stage explores, so what differs between its transcripts is that stage's doing."
@@ -196,7 +197,7 @@ class AdversarialTrainer:
         else: self.best = -1.
 
     def _check_same(self, path, info):
-        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
+        free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'logp_tolerance', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:

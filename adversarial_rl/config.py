@@ -34,7 +34,7 @@ class PPOConfig:
     value_learning_rate: float = setting(1e-3, 'step size of the value heads', 0, 1)
     ppo_epochs: int = setting(1, 'passes over a batch', 1, 100)
     minibatches: int = setting(1, 'optimizer steps a pass', 1, 1000)
-    micro_batch: int = setting(128, 'sequences in one forward; memory only, no effect on the result', 1, 100000)
+    micro_batch: int = setting(128, 'sequences in one forward; memory only, no effect on the result, and halved where memory runs out', 1, 100000)
     gamma: float = setting(1.0, 'discount', 0, 1)
     lam: float = setting(1.0, 'lambda of generalised advantage estimation', 0, 1)
     clip_low: float = setting(0.2, 'the ratio may fall to 1 - clip_low', 0, 1)
@@ -54,6 +54,7 @@ class PPOConfig:
     missing_eos_penalty: float = setting(0.1, 'taken from the reward of a sequence cut off in the stage that learns', 0, 10)
     group_baseline: bool = setting(True, "do not centre rewards within each problem's group")
     whiten_advantages: bool = setting(True, "do not standardise advantages over the batch's sampled tokens")
+    logp_tolerance: float = setting(0.02, 'the run stops where log-probabilities of rollout and trainer differ by more, in nats a token on average; 0 for never', 0, 100)
     critic_warmup: int = setting(2, 'first updates, which fit the value head alone', 0, 10000)
 
 # %% ../nbs/01_config.ipynb #63ce00bf

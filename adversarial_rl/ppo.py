@@ -4,17 +4,17 @@
 
 # %% auto #0
 __all__ = ['kl_estimate', 'next_kl_coef', 'policy_loss', 'value_loss', 'explained_variance', 'entropy_bonus', 'of_stage',
-           'Learner']
+           'fitting', 'check_sync', 'Learner']
 
 # %% ../nbs/14_ppo.ipynb #6d5b445d
-import math
+import math, sys
 from dataclasses import replace
 
 import torch
 
 from .advantages import at_last, gae, group_centred, whiten
 from .config import PPOConfig
-from .platforms import UsageError
+from .platforms import UsageError, out_of_memory
 
 # %% ../nbs/14_ppo.ipynb #7e65caf2
 def kl_estimate(logp, ref_logp, kind:str='k3'):
@@ -68,13 +68,35 @@ def of_stage(t,             # `Transcripts`
     cut = {f: getattr(t, f)[:, :T] for f in ('ids', 'mask', 'stage', 'logp')}
     return replace(t, **cut, action=action[:, :T]), held[:, :T]
 
+# %% ../nbs/14_ppo.ipynb #87bb71f0
+def fitting(learner, rows, f):
+    "`f()` on a batch of `rows` sequences, again with half the micro-batch as often as memory runs out; at one sequence the error stands."
+    while True:
+        try: return f()
+        except (MemoryError, RuntimeError) as e:
+            if not out_of_memory(e) or min(learner.micro_batch, rows) <= 1: raise
+        learner.micro_batch = min(learner.micro_batch, rows) // 2
+        if torch.cuda.is_available(): torch.cuda.empty_cache()
+        print(f'out of memory: the {learner.name} goes on with --micro-batch {learner.micro_batch}', file=sys.stderr)
+
+# %% ../nbs/14_ppo.ipynb #a8c421b4
+def check_sync(name, logp, sampled, tolerance)->dict: # `logp_gap`, the mean absolute difference of tokens `(n,)`, and `logp_gap_max`
+    "Compare the trainer's log-probabilities with the rollout's; raises `UsageError` where the mean gap is beyond the tolerance, 0 for any."
+    gap = (logp - sampled).abs()
+    mean = gap.mean().item()
+    if tolerance and not mean <= tolerance:
+        raise UsageError(f"the {name}'s samples are not its own: rollout and trainer differ by {mean:.3g} nats a token (--logp-tolerance {tolerance:g}); "
+                         'the adapter did not reach the rollout, the samples are stale, or they were drawn at another temperature or top-p')
+    return dict(logp_gap=mean, logp_gap_max=gap.max().item())
+
 # %% ../nbs/14_ppo.ipynb #822fc9ec
 class Learner:
     "PPO for one player of a policy."
     def __init__(self, policy, name:str, config:PPOConfig):
         if config.kl_in == 'loss' and config.kl_estimator == 'k1' and config.kl_coef:
             raise UsageError('--kl-in loss with --kl-estimator k1 pulls nowhere: its expected gradient is 0; use k2 or k3')
-        self.policy, self.name, self.config, self.updates, self.anchored, self.kl_coef = policy, name, config, 0, False, config.kl_coef
+        self.policy, self.name, self.config, self.updates, self.anchored = policy, name, config, 0, False
+        self.kl_coef, self.micro_batch = config.kl_coef, config.micro_batch
         own = policy.parameters(name)
         self.adapter = [p for n, p in own.items() if not n.startswith('value_head.')]
         self.head = [p for n, p in own.items() if n.startswith('value_head.')]
@@ -116,10 +138,10 @@ def _update(learner, t, held, reward, group, stage, temperature):
     rows = (rest | live & t.action.any(1)).nonzero().squeeze(1)
     metrics = {'reward/mean': reward.float().mean().item(), 'dead_groups': 1 - live.float().mean().item(), 'truncated': cut.float().mean().item(), 'length': t.action.float().sum(1).mean().item()}
     if not action[rows].any(): return metrics
-    learner.updates += 1
     b = dict(ids=t.ids[rows], mask=t.mask[rows], action=action[rows], held=held[rows])
-    graph = _score_once(learner, b, temperature)
-    metrics |= _distances(learner, b)
+    graph = fitting(learner, len(rows), lambda: _score_once(learner, b, temperature))
+    metrics |= check_sync(learner.name, b['old'][b['action']], t.logp[rows][b['action']], c.logp_tolerance) | _distances(learner, b)
+    learner.updates += 1
     _advantages(learner, b, at_last(centred[rows], b['action']))
     metrics |= _passes(learner, b, graph, n_tokens, temperature)
     if c.ref_kl_target and learner.kl_coef: learner.kl_coef = next_kl_coef(learner.kl_coef, metrics['kl'], c.ref_kl_target, c.ref_kl_gain)
@@ -139,7 +161,7 @@ def _score_once(learner, b, temperature):
             with policy.anchor(name): b['anchor'] = _score(learner, b, temperature)[0]
         if learner.kl_coef:
             with policy.reference(): b['ref'] = _score(learner, b, temperature)[0]
-    single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= c.micro_batch
+    single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= learner.micro_batch
     graph = _score(learner, b, temperature) if single else None
     with torch.no_grad(): b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if single else _score(learner, b, temperature)
     return graph
@@ -147,7 +169,7 @@ def _score_once(learner, b, temperature):
 def _score(learner, b, temperature):
     "Log-probabilities, entropies and values of a batch in token shape (B, T), micro-batch by micro-batch, where tokens learn or are held."
     parts, seen = [], b['action'] | b['held']
-    for ids, mask, at in zip(*(x.split(learner.config.micro_batch) for x in (b['ids'], b['mask'], seen))):
+    for ids, mask, at in zip(*(x.split(learner.micro_batch) for x in (b['ids'], b['mask'], seen))):
         flat = learner.policy.score(learner.name, ids, mask, at, temperature)
         parts.append([torch.zeros(at.shape, device=at.device).masked_scatter(at, x) for x in flat])
     return [torch.cat(p) for p in zip(*parts)]
@@ -178,7 +200,8 @@ def _passes(learner, b, graph, n_tokens, temperature)->dict:
 
 def _step(learner, b, graph, n_tokens, temperature)->dict:
     "One optimizer step on the rows of `b`, left out where the gradient is not finite."
-    c, report = learner.config, _gradients(learner, b, graph, n_tokens, temperature)
+    c, rows = learner.config, len(b['ids'])
+    report = fitting(learner, rows, lambda: _gradients(learner, b, graph if rows <= learner.micro_batch else None, n_tokens, temperature))
     norm = torch.nn.utils.clip_grad_norm_(learner.adapter, c.max_grad_norm).item()
     finite = math.isfinite(norm + torch.nn.utils.clip_grad_norm_(learner.head, c.max_grad_norm).item())
     if finite: learner.optimizer.step()
@@ -186,10 +209,10 @@ def _step(learner, b, graph, n_tokens, temperature)->dict:
 
 def _gradients(learner, b, graph, n_tokens, temperature)->dict:
     "The gradient of the rows of `b`, micro-batch by micro-batch; means over tokens of the losses and of what tells how far the policy moved."
-    c, sums = learner.config, dict(ratio_gap=0.)
+    sums, n = dict(ratio_gap=0.), learner.micro_batch
     learner.optimizer.zero_grad(set_to_none=True)
-    for i in range(0, len(b['ids']), c.micro_batch):
-        m = {k: x[i:i + c.micro_batch] for k, x in b.items()}
+    for i in range(0, len(b['ids']), n):
+        m = {k: x[i:i + n] for k, x in b.items()}
         logp, entropy, value = graph or _score(learner, m, temperature)
         loss, parts = _losses(learner, m, logp, entropy, value)
         (loss / n_tokens).backward()

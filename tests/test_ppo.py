@@ -93,7 +93,7 @@ def test_a_rewarded_token_becomes_likelier(policy, sign):
         action[0, -1] = True
         with policy.player('generator'), torch.no_grad(): return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
     # Among 600 tokens a rare one is seldom drawn, so every row is given it or another at random.
-    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0.)
+    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
     for _ in range(30):
         with policy.player('generator'): t = sample(policy, piece, 32, 1, 1., rng)
         last = t.mask.sum(1) - 1
@@ -183,7 +183,7 @@ def test_the_other_stages_are_held_where_they_were(policy):
         other = t.action & (t.stage == 1)
         def logp():
             with policy.player('generator'), torch.no_grad(): return policy.score('generator', t.ids, t.mask, other, .7)[0]
-        who, start = learner(policy, anchor_coef=coef), logp()
+        who, start = learner(policy, anchor_coef=coef, logp_tolerance=0.), logp()
         who.begin_stage()
         reward = (t.ids * (t.stage == 0)).sum(1) % 2
         for _ in range(10): who.update(t, reward, group, stage=0, temperature=.7)
@@ -271,3 +271,65 @@ def test_dropped_groups_keep_their_share_of_the_denominator(policy):
     (dead, whole), (none, part) = gradient(torch.arange(len(t))), gradient(some)
     assert (dead, none) == (pytest.approx(1 / 3), 0)
     torch.testing.assert_close(whole * t.action.sum(), part * t.action[some].sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkeypatch, capsys):
+    "Memory runs out in the first forward, in a later one and in a backward: the same weights and optimizer as with a micro-batch that fitted at once."
+    t, group = ragged(policy)
+    before, score = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score
+    def update(fails=None, **kw):
+        calls = []
+        def tight(name, ids, *rest):
+            calls.append(len(ids))
+            if fails == 'always' or len(ids) > 6 and fails == 'forward' or len(ids) > 6 and fails == 'third' and len(calls) == 3: raise RuntimeError('DefaultCPUAllocator: not enough memory: you tried to allocate memory')
+            logp, *rest = score(name, ids, *rest)
+            if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(lambda g: exec("raise RuntimeError('CUDA out of memory')"))
+            return logp, *rest
+        monkeypatch.setattr(policy, 'score', tight)
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        torch.manual_seed(7)
+        who = learner(policy, kl_coef=.01, **kw)
+        for _ in range(2): metrics = who.update(t, rewards(t), group, temperature=.7)
+        moments = torch.cat([x.flatten() for s in who.optimizer.state_dict()['state'].values() for x in (s['exp_avg'], s['exp_avg_sq'])])
+        return weights(policy), moments, who, metrics
+    loose = dict(logp_tolerance=0.)
+    (whole, moments, *_), (six, six_moments, *_) = update(**loose), update(micro_batch=6, **loose)
+    torch.testing.assert_close(six, whole, atol=1e-4, rtol=1e-3)
+    for fails in ('forward', 'backward'):
+        now, now_moments, who, metrics = update(fails, **loose)
+        assert who.micro_batch == 6 and (fails == 'backward' or torch.equal(now, six) and torch.equal(now_moments, six_moments))
+        torch.testing.assert_close(now, whole, atol=1e-4, rtol=1e-3)
+        torch.testing.assert_close(now_moments, moments, atol=1e-5, rtol=1e-3)
+        assert capsys.readouterr().err == 'out of memory: the generator goes on with --micro-batch 6\n'
+    several = dict(ppo_epochs=2, minibatches=2, target_kl=0., **loose)
+    torch.testing.assert_close(update('third', micro_batch=12, **several)[0], update(**several)[0], atol=1e-4, rtol=1e-3)
+    with pytest.raises(RuntimeError, match='allocate memory'): update('always', **loose)
+    assert 'goes on with --micro-batch 1\n' in capsys.readouterr().err
+
+
+def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
+    t, group = ragged(policy)
+    def broken(*a): raise RuntimeError('shapes do not match')
+    monkeypatch.setattr(policy, 'score', broken)
+    with pytest.raises(RuntimeError, match='shapes'): learner(policy).update(t, rewards(t), group, temperature=.7)
+
+
+def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
+    t, group = ragged(policy)
+    assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
+    with pytest.raises(UsageError, match='temperature or top-p'): learner(policy).update(t, rewards(t), group, temperature=2.)
+    other = Learner(policy, 'discriminator', PPOConfig(critic_warmup=0))
+    before = weights(policy, 'discriminator')
+    with pytest.raises(UsageError, match="the discriminator's samples are not its own"): other.update(t, rewards(t), group, temperature=.7)
+    assert torch.equal(weights(policy, 'discriminator'), before)
+    who = learner(policy)
+    with pytest.raises(UsageError, match='stale'):
+        for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
+
+
+def test_canary_counts_greedy_stages_out(policy):
+    "Only the learning stage explores; the others were taken greedily, and their log-probabilities stand at temperature 1."
+    pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
+    with policy.sampling('generator'): t = sample(policy, pieces, 4, 12, [0., .7], torch.Generator().manual_seed(0))
+    assert learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)['logp_gap_max'] < 1e-4
