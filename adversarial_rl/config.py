@@ -35,6 +35,7 @@ class PPOConfig:
     ppo_epochs: int = setting(1, 'passes over a batch', 1, 100)
     minibatches: int = setting(1, 'optimizer steps a pass', 1, 1000)
     micro_batch: int = setting(128, 'sequences in one forward; memory only, no effect on the result, and halved where memory runs out', 1, 100000)
+    gradient_checkpointing: bool = setting(False, "compute each layer's activations again in the backward pass rather than keep them; memory only, for about a third more time")
     gamma: float = setting(1.0, 'discount', 0, 1)
     lam: float = setting(1.0, 'lambda of generalised advantage estimation', 0, 1)
     clip_low: float = setting(0.2, 'the ratio may fall to 1 - clip_low', 0, 1)

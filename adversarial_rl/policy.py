@@ -125,6 +125,20 @@ class Policy:
             finally:
                 for m, w in zip(layers, kept): m.get_base_layer().weight.data = w
 
+    @contextlib.contextmanager
+    def checkpointing(self):
+        "Inside, each layer's activations are computed again in the backward pass rather than kept. Only the layers themselves are in training mode: no dropout, and sampling outside keeps its cache."
+        with warnings.catch_warnings():  # transformers is about to rename it
+            warnings.simplefilter('ignore', FutureWarning)
+            try: self.model.get_base_model().gradient_checkpointing_enable(gradient_checkpointing_kwargs=dict(use_reentrant=False))
+            except ValueError: raise UsageError('--gradient-checkpointing: this model does not support it; leave it out and lower --micro-batch') from None
+        layers = [m for m in self.model.modules() if getattr(m, 'gradient_checkpointing', False)]
+        try:
+            for m in layers: m.training = True
+            yield self
+        finally:
+            for m in layers: m.training = False
+
     def reference(self):
         "Inside, no adapter runs: the base model as it was loaded."
         return self.model.disable_adapter()

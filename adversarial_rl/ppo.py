@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['kl_estimate', 'next_kl_coef', 'policy_loss', 'value_loss', 'explained_variance', 'entropy_bonus', 'of_stage',
-           'fitting', 'check_sync', 'Learner']
+           'fitting', 'check_sync', 'LossScale', 'Learner']
 
 # %% ../nbs/14_ppo.ipynb #6d5b445d
-import math, sys
+import contextlib, math, sys
 from dataclasses import replace
 
 import torch
@@ -89,6 +89,21 @@ def check_sync(name, logp, sampled, tolerance)->dict: # `logp_gap`, the mean abs
                          'the adapter did not reach the rollout, the samples are stale, or they were drawn at another temperature or top-p')
     return dict(logp_gap=mean, logp_gap_max=gap.max().item())
 
+# %% ../nbs/14_ppo.ipynb #972a4897
+class LossScale:
+    "What a loss is multiplied by: 1 unless the base is in float16 (arXiv 1710.03740)."
+    def __init__(self, on:bool, start=2.**12, patience=100): self.on, self.value, self.good, self.patience = on, start if on else 1., 0, patience
+
+    def count(self, finite:bool):
+        "After a step: halve at an overflow, double after `patience` good steps in a row."
+        self.good = self.good + 1 if finite else 0
+        if self.on and not finite: self.value = max(self.value / 2, 1.)
+        if self.on and self.good == self.patience: self.value, self.good = self.value * 2, 0
+
+    def state_dict(self): return dict(value=self.value, good=self.good)
+
+    def load_state_dict(self, state): self.value, self.good = state['value'], state['good']
+
 # %% ../nbs/14_ppo.ipynb #822fc9ec
 class Learner:
     "PPO for one player of a policy."
@@ -97,6 +112,7 @@ class Learner:
             raise UsageError('--kl-in loss with --kl-estimator k1 pulls nowhere: its expected gradient is 0; use k2 or k3')
         self.policy, self.name, self.config, self.updates, self.anchored = policy, name, config, 0, False
         self.kl_coef, self.micro_batch = config.kl_coef, config.micro_batch
+        self.scale = LossScale(policy.model.dtype == torch.float16)
         own = policy.parameters(name)
         self.adapter = [p for n, p in own.items() if not n.startswith('value_head.')]
         self.head = [p for n, p in own.items() if n.startswith('value_head.')]
@@ -105,7 +121,7 @@ class Learner:
 
     def state_dict(self):
         anchor = {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_anchor').items()}
-        return dict(updates=self.updates, anchored=self.anchored, anchor=anchor, kl_coef=self.kl_coef, optimizer=self.optimizer.state_dict())
+        return dict(updates=self.updates, anchored=self.anchored, anchor=anchor, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict())
 
     def load_state_dict(self, state):
         self.updates, self.anchored, self.kl_coef = state['updates'], state['anchored'], state['kl_coef']
@@ -113,13 +129,15 @@ class Learner:
             self.policy.snapshot(self.name)
             with torch.no_grad():
                 for k, v in self.policy.adapter(f'{self.name}_anchor').items(): v.copy_(state['anchor'][k])
+        self.scale.load_state_dict(state['scale'])
         self.optimizer.load_state_dict(state['optimizer'])
 
     def update(self, t, reward, group, stage=None, temperature:float=1.0)->dict:
         "One PPO update on transcripts `t` with rewards `(B,)`, not a number where unknown, and groups `(B,)`; returns the metrics."
         known = reward.isfinite().nonzero().squeeze(1)
         if len(known) < len(t): t, reward, group = t.select(known), reward[known], group[known]
-        with self.policy.player(self.name): return _update(self, *of_stage(t, stage, self.anchored), reward, group, stage, temperature)
+        with self.policy.player(self.name), self.policy.checkpointing() if self.config.gradient_checkpointing else contextlib.nullcontext():
+            return _update(self, *of_stage(t, stage, self.anchored), reward, group, stage, temperature)
 
     def begin_stage(self):
         "From here on the stages that do not learn are held where they are now."
@@ -202,10 +220,14 @@ def _step(learner, b, graph, n_tokens, temperature)->dict:
     "One optimizer step on the rows of `b`, left out where the gradient is not finite."
     c, rows = learner.config, len(b['ids'])
     report = fitting(learner, rows, lambda: _gradients(learner, b, graph if rows <= learner.micro_batch else None, n_tokens, temperature))
+    for p in (*learner.adapter, *learner.head):
+        if p.grad is not None: p.grad /= learner.scale.value
     norm = torch.nn.utils.clip_grad_norm_(learner.adapter, c.max_grad_norm).item()
     finite = math.isfinite(norm + torch.nn.utils.clip_grad_norm_(learner.head, c.max_grad_norm).item())
     if finite: learner.optimizer.step()
-    return report | dict(grad_norm=norm, finite_steps=float(finite))
+    report |= dict(grad_norm=norm, finite_steps=float(finite)) | (dict(loss_scale=learner.scale.value) if learner.scale.on else {})
+    learner.scale.count(finite)
+    return report
 
 def _gradients(learner, b, graph, n_tokens, temperature)->dict:
     "The gradient of the rows of `b`, micro-batch by micro-batch; means over tokens of the losses and of what tells how far the policy moved."
@@ -215,7 +237,7 @@ def _gradients(learner, b, graph, n_tokens, temperature)->dict:
         m = {k: x[i:i + n] for k, x in b.items()}
         logp, entropy, value = graph or _score(learner, m, temperature)
         loss, parts = _losses(learner, m, logp, entropy, value)
-        (loss / n_tokens).backward()
+        (loss / n_tokens * learner.scale.value).backward()
         for k, x in parts.items(): sums[k] = sums.get(k, 0.) + x.sum().item() / max(1, int(b['action'].sum()))
         if m['action'].any(): sums['ratio_gap'] = max(sums['ratio_gap'], (logp - m['old'])[m['action']].abs().max().exp().item() - 1)
     return sums

@@ -7,7 +7,7 @@ import torch
 from adversarial_rl.config import PPOConfig
 from adversarial_rl.policy import Policy
 from adversarial_rl.platforms import UsageError
-from adversarial_rl.ppo import Learner, of_stage
+from adversarial_rl.ppo import Learner, LossScale, of_stage
 from adversarial_rl.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
@@ -171,8 +171,8 @@ def test_cut_off_costs_the_penalty(policy):
     t = t.select([0, 1])
     t.truncated[:] = False
     t.truncated[0, 1] = True
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1)['dead_groups'] == 0
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0)['dead_groups'] == 1
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1, temperature=.7)['dead_groups'] == 0
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0, temperature=.7)['dead_groups'] == 1
 
 
 def test_the_other_stages_are_held_where_they_were(policy):
@@ -333,3 +333,58 @@ def test_canary_counts_greedy_stages_out(policy):
     pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
     with policy.sampling('generator'): t = sample(policy, pieces, 4, 12, [0., .7], torch.Generator().manual_seed(0))
     assert learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)['logp_gap_max'] < 1e-4
+
+
+def test_checkpointing_changes_memory_alone(policy):
+    "The same weights; afterwards nothing is in training mode, so that sampling has its cache."
+    t, group = ragged(policy)
+    before = {n: p.clone() for n, p in policy.parameters('generator').items()}
+    def update(**kw):
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        learner(policy, kl_coef=.01, **kw).update(t, rewards(t), group, temperature=.7)
+        return weights(policy)
+    assert torch.equal(update(), update(gradient_checkpointing=True))
+    assert not any(m.training for m in policy.model.modules())
+    again, _ = ragged(policy, seed=4)
+    with policy.player('generator'), torch.no_grad(): logp = policy.score('generator', again.ids, again.mask, again.action, .7)[0]
+    torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
+
+
+def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):
+    "Rewards of a thousandth make small gradients: without the scale most of them is lost on the way through a float16 base."
+    half, full = Policy(qwen().half(), tokenizer, PLAYERS, rank=4, alpha=4), policy
+    with torch.no_grad():
+        for n, p in half.parameters('generator').items(): p.copy_(full.parameters('generator')[n])
+    assert {p.dtype for name in PLAYERS for p in half.parameters(name).values()} == {torch.float32}
+    t, group = ragged(full)
+    def gradient(policy, scale):
+        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False)
+        assert who.scale.value == (4096 if policy is half else 1)
+        who.scale = LossScale(True, scale)
+        metrics = who.update(t, 1e-3 * rewards(t), group, temperature=.7)
+        assert metrics['loss_scale'] == scale and metrics['finite_steps'] == 1
+        return torch.cat([p.grad.flatten() for n, p in policy.adapter('generator').items() if 'lora_B' in n])
+    true = gradient(full, 1.)
+    error = lambda scale: ((gradient(half, scale) - true).norm() / true.norm()).item()
+    assert error(1.) > .3 and error(4096.) < .01
+
+
+def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
+    "A faked overflow: no weight, no moment moves; the next step goes on; the state comes back."
+    t, group = ragged(policy)
+    who, score, before = learner(policy, logp_tolerance=0.), policy.score, weights(policy)
+    who.scale = LossScale(True, 8., patience=2)
+    def overflow(*a):
+        logp, *rest = score(*a)
+        if logp.requires_grad: logp.register_hook(lambda g: g * float('inf'))
+        return logp, *rest
+    monkeypatch.setattr(policy, 'score', overflow)
+    assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 0
+    assert torch.equal(weights(policy), before) and not who.optimizer.state_dict()['state'] and who.scale.value == 4
+    monkeypatch.setattr(policy, 'score', score)
+    assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 1
+    assert not torch.equal(weights(policy), before)
+    other = learner(policy)
+    other.load_state_dict(who.state_dict())
+    assert (other.scale.value, other.scale.good) == (4, 1)
