@@ -49,7 +49,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str):
     policies = {}
     for model in dict.fromkeys(names.values()):
         who = [p for p, m in names.items() if m == model]
-        policies[model] = Policy(*load_model(model, dtype, device), who, rank=config.lora_rank, alpha=config.lora_rank)
+        policies[model] = Policy(*load_model(model, dtype, device, config.four_bit), who, rank=config.lora_rank, alpha=config.lora_rank)
     return (Generator(policies[names['generator']], max_new_tokens=config.max_new_tokens),
             Discriminator(policies[names['discriminator']], max_tests=config.max_tests, max_new_tokens=config.max_new_tokens))
 

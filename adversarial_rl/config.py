@@ -67,6 +67,7 @@ class TrainingConfig:
     generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub")
     discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    four_bit: bool = setting(False, 'hold the frozen base in 4 bits; for models that do not fit otherwise, needs a CUDA card and bitsandbytes')
     problems_file: str = setting('starter', "'starter' for the bundled curriculum, or a JSON file in the format of data/example_problems.json")
     output_dir: str = setting('output', 'folder for metrics, results and figures')
     checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from adversarial_rl.config import PPOConfig
-from adversarial_rl.policy import Policy
+from adversarial_rl.policy import Policy, load_model
 from adversarial_rl.platforms import UsageError
 from adversarial_rl.ppo import Learner, LossScale, of_stage
 from adversarial_rl.rollout import sample
@@ -388,3 +388,10 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     other = learner(policy)
     other.load_state_dict(who.state_dict())
     assert (other.scale.value, other.scale.good) == (4, 1)
+
+
+def test_four_bits_without_bitsandbytes_is_one_line(monkeypatch):
+    "Loading itself needs a card and is not tested here."
+    monkeypatch.setattr('adversarial_rl.policy.installed', lambda name: '')
+    with pytest.raises(UsageError, match='pip install bitsandbytes'): load_model('starter', device='cuda', four_bit=True)
+    with pytest.raises(UsageError, match='needs a CUDA card, not mps'): load_model('starter', device='mps', four_bit=True)
