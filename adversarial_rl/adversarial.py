@@ -49,7 +49,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str):
     policies = {}
     for model in dict.fromkeys(names.values()):
         who = [p for p, m in names.items() if m == model]
-        policies[model] = Policy(*load_model(model, dtype, device), who, rank=config.lora_rank, alpha=config.lora_rank)
+        policies[model] = Policy(*load_model(model, dtype, device, config.four_bit), who, rank=config.lora_rank, alpha=config.lora_rank)
     return (Generator(policies[names['generator']], max_new_tokens=config.max_new_tokens),
             Discriminator(policies[names['discriminator']], max_tests=config.max_tests, max_new_tokens=config.max_new_tokens))
 
@@ -130,7 +130,8 @@ class AdversarialTrainer:
         row |= {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | round_metrics(r)
         row |= {f'{s.learner}/{k}': v for k, v in update.items()}
         self.step += 1
-        return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played)
+        tokens = sum(int(t.action.sum()) for t in transcripts.values())
+        return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / (played - start))
 
     def _temperature(self, s):
         "The generator's, stage by stage: when it learns, only the learning stage explores, so what differs between its transcripts is that stage's doing."
@@ -198,7 +199,7 @@ class AdversarialTrainer:
         else: self.best = -1.
 
     def _check_same(self, path, info):
-        free = ('mbpp_dataset_path', 'problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
+        free = ('mbpp_dataset_path', 'problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'gradient_checkpointing', 'logp_tolerance', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:

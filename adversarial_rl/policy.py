@@ -13,7 +13,7 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from .platforms import UsageError, online, out_of_memory, resource
+from .platforms import UsageError, installed, online, out_of_memory, resource
 
 # %% ../nbs/10_policy.ipynb #5f1f49ee
 STARTER = 'starter'
@@ -29,22 +29,31 @@ def find_model(name:str)->tuple: # Where; whether files on this machine must do;
 
 def load_model(name:str,             # 'starter', a folder, or a model's name on the hub
                dtype:str='float32',  # Number type of the weights
-               device:str='cpu'      # Where they go
+               device:str='cpu',     # Where they go
+               four_bit:bool=False   # Whether weights are held in 4 bits (QLoRA, arXiv 2305.14314); on a CUDA card alone
               )->tuple:              # Model, tokenizer; raises `UsageError` if it cannot be loaded
     "Load a causal language model and its tokenizer; a pad token is chosen where there is none."
     from transformers import AutoModelForCausalLM
     where, local, cache = find_model(name)
     given = dict(local_files_only=local) | (dict(cache_dir=cache) if cache else {})
+    packed = _four_bit(dtype, device) if four_bit else {}
     try:
         tokenizer = _load_tokenizer(where, given)
-        model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, dtype), attn_implementation='sdpa', **given)
+        model = AutoModelForCausalLM.from_pretrained(where, dtype=getattr(torch, dtype), attn_implementation='sdpa', **given, **packed)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e:
         if out_of_memory(e): raise
         raise UsageError(_why_not(name, e)) from e
     if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
     if changed := [f for f in ('final_logit_softcapping', 'logits_scaling', 'logit_scale') if getattr(model.config, f, None) not in (None, 1, 1.0)]:
         raise UsageError(f"model '{name}': its logits are changed after the output layer ({changed[0]}), which is not supported; use another model, such as a Qwen2.5 or a Llama")
-    return model.to(device).eval(), tokenizer
+    return (model if packed else model.to(device)).eval(), tokenizer
+
+def _four_bit(dtype, device):
+    "What loads a model in 4 bits, computing in `dtype`."
+    if not device.startswith('cuda'): raise UsageError(f'--four-bit: needs a CUDA card, not {device}; leave it out')
+    if not installed('bitsandbytes'): raise UsageError('--four-bit: needs bitsandbytes; pip install bitsandbytes, or leave it out')
+    from transformers import BitsAndBytesConfig
+    return dict(device_map={'': device}, quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4', bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=getattr(torch, dtype)))
 
 def _load_tokenizer(where, given):
     "A tokenizer as it was saved; `AutoTokenizer` would rebuild a plain one as the model type's own, with other token boundaries."
@@ -124,6 +133,20 @@ class Policy:
                 yield self
             finally:
                 for m, w in zip(layers, kept): m.get_base_layer().weight.data = w
+
+    @contextlib.contextmanager
+    def checkpointing(self):
+        "Inside, each layer's activations are computed again in the backward pass rather than kept. Only the layers themselves are in training mode: no dropout, and sampling outside keeps its cache."
+        with warnings.catch_warnings():  # transformers is about to rename it
+            warnings.simplefilter('ignore', FutureWarning)
+            try: self.model.get_base_model().gradient_checkpointing_enable(gradient_checkpointing_kwargs=dict(use_reentrant=False))
+            except ValueError: raise UsageError('--gradient-checkpointing: this model does not support it; leave it out and lower --micro-batch') from None
+        layers = [m for m in self.model.modules() if getattr(m, 'gradient_checkpointing', False)]
+        try:
+            for m in layers: m.training = True
+            yield self
+        finally:
+            for m in layers: m.training = False
 
     def reference(self):
         "Inside, no adapter runs: the base model as it was loaded."

@@ -5,8 +5,9 @@ import pytest
 import torch
 
 from adversarial_rl.config import PPOConfig
-from adversarial_rl.policy import Policy
-from adversarial_rl.ppo import Learner, of_stage
+from adversarial_rl.policy import Policy, load_model
+from adversarial_rl.platforms import UsageError
+from adversarial_rl.ppo import Learner, LossScale, of_stage
 from adversarial_rl.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
@@ -92,7 +93,7 @@ def test_a_rewarded_token_becomes_likelier(policy, sign):
         action[0, -1] = True
         with policy.player('generator'), torch.no_grad(): return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
     # Among 600 tokens a rare one is seldom drawn, so every row is given it or another at random.
-    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0.)
+    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
     for _ in range(30):
         with policy.player('generator'): t = sample(policy, piece, 32, 1, 1., rng)
         last = t.mask.sum(1) - 1
@@ -170,8 +171,8 @@ def test_cut_off_costs_the_penalty(policy):
     t = t.select([0, 1])
     t.truncated[:] = False
     t.truncated[0, 1] = True
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1)['dead_groups'] == 0
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0)['dead_groups'] == 1
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1, temperature=.7)['dead_groups'] == 0
+    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0, temperature=.7)['dead_groups'] == 1
 
 
 def test_the_other_stages_are_held_where_they_were(policy):
@@ -182,7 +183,7 @@ def test_the_other_stages_are_held_where_they_were(policy):
         other = t.action & (t.stage == 1)
         def logp():
             with policy.player('generator'), torch.no_grad(): return policy.score('generator', t.ids, t.mask, other, .7)[0]
-        who, start = learner(policy, anchor_coef=coef), logp()
+        who, start = learner(policy, anchor_coef=coef, logp_tolerance=0.), logp()
         who.begin_stage()
         reward = (t.ids * (t.stage == 0)).sum(1) % 2
         for _ in range(10): who.update(t, reward, group, stage=0, temperature=.7)
@@ -191,3 +192,206 @@ def test_the_other_stages_are_held_where_they_were(policy):
             for n, p in policy.parameters('generator').items(): p.copy_(before[n])
         return moved
     assert drift(10.) < 0.5 * drift(0.)
+
+
+def weights(policy, name='generator'): return torch.cat([p.detach().flatten() for p in policy.parameters(name).values()])
+
+
+def rewards(t): return torch.rand(len(t), generator=torch.Generator().manual_seed(3))
+
+
+def test_default_update_is_what_it_was(policy):
+    "Figures recorded before the settings below were there; to the bit on the machine that recorded them."
+    t, group = ragged(policy)
+    who = learner(policy, kl_coef=.01)
+    who.begin_stage()
+    metrics = who.update(t, rewards(t), group, stage=0, temperature=.7)
+    assert [metrics[k] for k in ('kl', 'entropy', 'grad_norm', 'value_loss')] == pytest.approx([.0020997911, 6.4804034, .1106975973, .0213196869], rel=1e-4)
+    assert [weights(policy).sum().item(), weights(policy).norm().item()] == pytest.approx([-3.03128, 6.370130], rel=1e-4)
+
+
+@pytest.mark.parametrize('where,kind', [('reward', 'k1'), ('loss', 'k2'), ('loss', 'k3')])
+def test_penalty_pulls_towards_the_reference(policy, where, kind):
+    "Rewards that teach nothing by themselves, a strong penalty: the policy comes nearer."
+    who = learner(policy, kl_coef=10., kl_in=where, kl_estimator=kind, group_baseline=False, missing_eos_penalty=0.)
+    found = []
+    for seed in range(8):
+        t, group = ragged(policy, n=8, seed=seed)
+        found.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
+    assert found[-1] < .7 * found[0]
+
+
+def test_k1_in_the_loss_is_refused(policy):
+    with pytest.raises(UsageError, match='pulls nowhere'): learner(policy, kl_coef=.1, kl_in='loss')
+
+
+def test_adaptive_coefficient_goes_on_where_it_stopped(policy):
+    "The divergence is far above the target: 2% an update; another learner that loads the state goes on from there."
+    t, group = ragged(policy)
+    kw = dict(kl_coef=.1, ref_kl_target=1e-5, learning_rate=0.)
+    who, other = learner(policy, **kw), learner(policy, **kw)
+    assert who.update(t, rewards(t), group, temperature=.7)['kl_coef'] == .1
+    assert who.kl_coef == pytest.approx(.102)
+    other.load_state_dict(who.state_dict())
+    assert other.update(t, rewards(t), group, temperature=.7)['kl_coef'] == pytest.approx(.102)
+    assert other.kl_coef == pytest.approx(.1 * 1.02**2)
+
+
+def test_entropy_bonus_below_the_floor_alone(policy):
+    t, group = ragged(policy)
+    entropy = learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['entropy']
+    def gradient(**kw):
+        learner(policy, learning_rate=0., value_learning_rate=0., **kw).update(t, rewards(t), group, temperature=.7)
+        return gradients(policy).clone()
+    plain, bonus = gradient(), gradient(entropy_coef=.1)
+    assert not torch.equal(plain, bonus)
+    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy - .01), plain)
+    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy + .01), bonus)
+
+
+def test_without_whitening_the_step_is_the_reward_s(policy):
+    "Rewards scaled by 10: whitened the gradient stays, plain it grows tenfold. Values are 0 at first."
+    t, group = ragged(policy)
+    def gradient(scale, white):
+        learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=white, max_grad_norm=1e9).update(t, scale * rewards(t), group, temperature=.7)
+        return torch.cat([p.grad.flatten() for n, p in policy.parameters('generator').items() if not n.startswith('value_head')])
+    torch.testing.assert_close(gradient(10., True), gradient(1., True), atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(gradient(10., False), 10 * gradient(1., False), atol=1e-5, rtol=1e-4)
+
+
+def test_dropped_groups_keep_their_share_of_the_denominator(policy):
+    "A third group whose rewards are equal is counted and dropped; the other tokens weigh as much as if it had been in the batch."
+    t, group = ragged(policy)
+    reward = rewards(t)
+    reward[group == 2] = .5
+    some = (group < 2).nonzero().squeeze(1)
+    def gradient(rows):
+        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False, max_grad_norm=1e9)
+        return who.update(t.select(rows), reward[rows], group[rows], temperature=.7)['dead_groups'], gradients(policy).clone()
+    (dead, whole), (none, part) = gradient(torch.arange(len(t))), gradient(some)
+    assert (dead, none) == (pytest.approx(1 / 3), 0)
+    torch.testing.assert_close(whole * t.action.sum(), part * t.action[some].sum(), atol=1e-4, rtol=1e-4)
+
+
+def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkeypatch, capsys):
+    "Memory runs out in the first forward, in a later one and in a backward: the same weights and optimizer as with a micro-batch that fitted at once."
+    t, group = ragged(policy)
+    before, score = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score
+    def update(fails=None, **kw):
+        calls = []
+        def tight(name, ids, *rest):
+            calls.append(len(ids))
+            if fails == 'always' or len(ids) > 6 and fails == 'forward' or len(ids) > 6 and fails == 'third' and len(calls) == 3: raise RuntimeError('DefaultCPUAllocator: not enough memory: you tried to allocate memory')
+            logp, *rest = score(name, ids, *rest)
+            if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(lambda g: exec("raise RuntimeError('CUDA out of memory')"))
+            return logp, *rest
+        monkeypatch.setattr(policy, 'score', tight)
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        torch.manual_seed(7)
+        who = learner(policy, kl_coef=.01, **kw)
+        for _ in range(2): metrics = who.update(t, rewards(t), group, temperature=.7)
+        moments = torch.cat([x.flatten() for s in who.optimizer.state_dict()['state'].values() for x in (s['exp_avg'], s['exp_avg_sq'])])
+        return weights(policy), moments, who, metrics
+    loose = dict(logp_tolerance=0.)
+    (whole, moments, *_), (six, six_moments, *_) = update(**loose), update(micro_batch=6, **loose)
+    torch.testing.assert_close(six, whole, atol=1e-4, rtol=1e-3)
+    for fails in ('forward', 'backward'):
+        now, now_moments, who, metrics = update(fails, **loose)
+        assert who.micro_batch == 6 and (fails == 'backward' or torch.equal(now, six) and torch.equal(now_moments, six_moments))
+        torch.testing.assert_close(now, whole, atol=1e-4, rtol=1e-3)
+        torch.testing.assert_close(now_moments, moments, atol=1e-5, rtol=1e-3)
+        assert capsys.readouterr().err == 'out of memory: the generator goes on with --micro-batch 6\n'
+    several = dict(ppo_epochs=2, minibatches=2, target_kl=0., **loose)
+    torch.testing.assert_close(update('third', micro_batch=12, **several)[0], update(**several)[0], atol=1e-4, rtol=1e-3)
+    with pytest.raises(RuntimeError, match='allocate memory'): update('always', **loose)
+    assert 'goes on with --micro-batch 1\n' in capsys.readouterr().err
+
+
+def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
+    t, group = ragged(policy)
+    def broken(*a): raise RuntimeError('shapes do not match')
+    monkeypatch.setattr(policy, 'score', broken)
+    with pytest.raises(RuntimeError, match='shapes'): learner(policy).update(t, rewards(t), group, temperature=.7)
+
+
+def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
+    t, group = ragged(policy)
+    assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
+    with pytest.raises(UsageError, match='temperature or top-p'): learner(policy).update(t, rewards(t), group, temperature=2.)
+    other = Learner(policy, 'discriminator', PPOConfig(critic_warmup=0))
+    before = weights(policy, 'discriminator')
+    with pytest.raises(UsageError, match="the discriminator's samples are not its own"): other.update(t, rewards(t), group, temperature=.7)
+    assert torch.equal(weights(policy, 'discriminator'), before)
+    who = learner(policy)
+    with pytest.raises(UsageError, match='stale'):
+        for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
+
+
+def test_canary_counts_greedy_stages_out(policy):
+    "Only the learning stage explores; the others were taken greedily, and their log-probabilities stand at temperature 1."
+    pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
+    with policy.sampling('generator'): t = sample(policy, pieces, 4, 12, [0., .7], torch.Generator().manual_seed(0))
+    assert learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)['logp_gap_max'] < 1e-4
+
+
+def test_checkpointing_changes_memory_alone(policy):
+    "The same weights; afterwards nothing is in training mode, so that sampling has its cache."
+    t, group = ragged(policy)
+    before = {n: p.clone() for n, p in policy.parameters('generator').items()}
+    def update(**kw):
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        learner(policy, kl_coef=.01, **kw).update(t, rewards(t), group, temperature=.7)
+        return weights(policy)
+    assert torch.equal(update(), update(gradient_checkpointing=True))
+    assert not any(m.training for m in policy.model.modules())
+    again, _ = ragged(policy, seed=4)
+    with policy.player('generator'), torch.no_grad(): logp = policy.score('generator', again.ids, again.mask, again.action, .7)[0]
+    torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
+
+
+def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):
+    "Rewards of a thousandth make small gradients: without the scale most of them is lost on the way through a float16 base."
+    half, full = Policy(qwen().half(), tokenizer, PLAYERS, rank=4, alpha=4), policy
+    with torch.no_grad():
+        for n, p in half.parameters('generator').items(): p.copy_(full.parameters('generator')[n])
+    assert {p.dtype for name in PLAYERS for p in half.parameters(name).values()} == {torch.float32}
+    t, group = ragged(full)
+    def gradient(policy, scale):
+        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False)
+        assert who.scale.value == (4096 if policy is half else 1)
+        who.scale = LossScale(True, scale)
+        metrics = who.update(t, 1e-3 * rewards(t), group, temperature=.7)
+        assert metrics['loss_scale'] == scale and metrics['finite_steps'] == 1
+        return torch.cat([p.grad.flatten() for n, p in policy.adapter('generator').items() if 'lora_B' in n])
+    true = gradient(full, 1.)
+    error = lambda scale: ((gradient(half, scale) - true).norm() / true.norm()).item()
+    assert error(1.) > .3 and error(4096.) < .01
+
+
+def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
+    "A faked overflow: no weight, no moment moves; the next step goes on; the state comes back."
+    t, group = ragged(policy)
+    who, score, before = learner(policy, logp_tolerance=0.), policy.score, weights(policy)
+    who.scale = LossScale(True, 8., patience=2)
+    def overflow(*a):
+        logp, *rest = score(*a)
+        if logp.requires_grad: logp.register_hook(lambda g: g * float('inf'))
+        return logp, *rest
+    monkeypatch.setattr(policy, 'score', overflow)
+    assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 0
+    assert torch.equal(weights(policy), before) and not who.optimizer.state_dict()['state'] and who.scale.value == 4
+    monkeypatch.setattr(policy, 'score', score)
+    assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 1
+    assert not torch.equal(weights(policy), before)
+    other = learner(policy)
+    other.load_state_dict(who.state_dict())
+    assert (other.scale.value, other.scale.good) == (4, 1)
+
+
+def test_four_bits_without_bitsandbytes_is_one_line(monkeypatch):
+    "Loading itself needs a card and is not tested here."
+    monkeypatch.setattr('adversarial_rl.policy.installed', lambda name: '')
+    with pytest.raises(UsageError, match='pip install bitsandbytes'): load_model('starter', device='cuda', four_bit=True)
+    with pytest.raises(UsageError, match='needs a CUDA card, not mps'): load_model('starter', device='mps', four_bit=True)
