@@ -117,10 +117,10 @@ class AdversarialTrainer:
         start = time.perf_counter()
         torch.set_num_threads(c.sampling_threads or self.threads)
         r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'],
-                       self._temperature(s), c.temperature, self.sampling, c.fill_expected)
+                       self._temperature(s), c.temperature, self.sampling, c.fill_expected, c.discriminator_reward == 'cure')
         played = time.perf_counter()
         torch.set_num_threads(self.threads)
-        rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r))
+        rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r, c.discriminator_reward))
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
                                                  s.stage if s.learner == 'generator' else None, c.temperature)
@@ -198,9 +198,10 @@ class AdversarialTrainer:
     def _check_same(self, path, info):
         free = ('problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
+        defaults = asdict(TrainingConfig()) | asdict(PPOConfig())   # A setting that is younger than the checkpoint
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
-            if k not in free and now[k] != then.get(k): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
+            if k not in free and now[k] != then.get(k, defaults.get(k)): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
         if kinds[0] != kinds[1]: raise UsageError(f"{path} was made on {info['device']}, whose random numbers cannot be continued on {self.platform.device}; use --device {kinds[0]}, or start without --resume")
 
 # %% ../nbs/30_adversarial.ipynb #31d9d8a1

@@ -79,6 +79,7 @@ class TrainingConfig:
     other_temperature: float = setting(0.0, 'of the stages that do not learn, in the transcripts the generator learns from', 0, 10)
     graded_on: str = setting('both', "what the generator's reward counts", choices=('both', 'baseline', 'discriminator'))
     fill_expected: bool = setting(False, 'let the reference fill in expected values the discriminator got wrong; they still cost it validity')
+    discriminator_reward: str = setting('default', "what a suite earns: (1 - pass rate) * validity, or a paper's formula", choices=('default', 'code_a1', 'utrl', 'cure', 'learnability'))
     discriminator_kl_coef: float = setting(-1.0, "the discriminator's own kl_coef, -1 for the same; holding it nearer to the reference keeps its tests varied", -1, 10)
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
