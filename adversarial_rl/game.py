@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['GRADED_ON', 'DISCRIMINATOR_REWARDS', 'Round', 'passes_reference', 'judge_suites', 'usable_tests', 'grade_programs',
-           'on_tests', 'play_round', 'generator_rewards', 'discriminator_rewards', 'round_metrics']
+           'on_tests', 'play_round', 'generator_rewards', 'discriminator_rewards', 'breaking_tests', 'suite_inputs',
+           'round_metrics']
 
 # %% ../nbs/15_game.ipynb #a5003230
 from dataclasses import dataclass, replace
@@ -28,7 +29,13 @@ class Round:
     tests_passed: list           # P lists of C dicts {usable test: passed}; None likewise
     generator_transcripts: Transcripts
     discriminator_transcripts: Transcripts
-    unfair_passed: list = None   # P lists of C dicts {test that is not valid: passed}, where a reward asks for it
+    replayed_passed: list = None # P lists of C tuples of bool, one for each replayed test; None likewise
+    mutants_passed: list = None  # P lists of dicts as in `tests_passed`, one for each wrong program besides
+    unfair_passed: list = None   # P lists of dicts {test that is not valid: passed} for programs and wrong programs, where a reward asks for it
+
+    def __post_init__(self):
+        if self.replayed_passed is None: self.replayed_passed = [[()] * len(rows) for rows in self.baseline_passed]
+        if self.mutants_passed is None: self.mutants_passed = [[] for _ in self.problems]
 
     def groups(self, n): return torch.arange(len(self.problems)).repeat_interleave(n)
 
@@ -88,6 +95,8 @@ def play_round(generator,        # A `Generator`
                tester_temperature=1.0,
                rng=None,         # torch.Generator for sampling
                fill=False,       # Whether the reference fills in wrong expected values
+               replayed=None,    # For each problem, tests of earlier rounds that its programs are graded on too
+               mutants=None,     # For each problem, wrong programs that its suites face too
                unfair=False      # Whether programs also run on the tests that are not valid
               )->Round:
     "Both players play, both are graded."
@@ -98,17 +107,22 @@ def play_round(generator,        # A `Generator`
     suites = split(discriminator.suites(tested, [p for p in problems for _ in range(n_suites)]), n_suites)
     valid = judge_suites(problems, suites)
     usable = usable_tests(problems, suites, valid, fill)
-    r = Round(problems, programs, suites, valid, usable, *grade_programs(problems, programs, usable), written, tested)
-    if unfair: r.unfair_passed = on_tests(problems, programs, [[[t for t, ok in zip(s, f or ()) if not ok] for s, f in zip(group, flags)] for group, flags in zip(suites, valid)])
+    everyone = [[*a, *b] for a, b in zip(programs, mutants or [()] * len(problems))]
+    baseline, own = grade_programs([replace(p, baseline_tests=(*p.baseline_tests, *more)) for p, more in zip(problems, replayed or [()] * len(problems))], everyone, usable)
+    def part(cut): return [[row and cut(row, len(p.baseline_tests)) for row in rows[:n_programs]] for p, rows in zip(problems, baseline)]
+    r = Round(problems, programs, suites, valid, usable, part(lambda row, n: row[:n]), [rows[:n_programs] for rows in own], written, tested,
+              part(lambda row, n: row[n:]), [rows[n_programs:] for rows in own])
+    if unfair: r.unfair_passed = on_tests(problems, everyone, [[[t for t, ok in zip(s, f or ()) if not ok] for s, f in zip(group, flags)] for group, flags in zip(suites, valid)])
     return r
 
 # %% ../nbs/15_game.ipynb #7213a9b7
 GRADED_ON = ('both', 'baseline', 'discriminator')
 
 def generator_rewards(r:Round, graded_on:str='both')->torch.Tensor:
-    "`(P*C,)` share of tests passed, not a number where the grader failed."
+    "`(P*C,)` share of tests passed, replayed ones always among them; not a number where the grader failed."
     pick = dict(both=lambda b, o: [*b, *o], baseline=lambda b, o: b, discriminator=lambda b, o: o)[graded_on]
-    return torch.tensor([float('nan') if b is None else generator_reward(pick(b, list(o.values()))) for bs, os in zip(r.baseline_passed, r.tests_passed) for b, o in zip(bs, os)])
+    return torch.tensor([float('nan') if b is None else generator_reward([*pick(b, list(o.values())), *again])
+                         for group in zip(r.baseline_passed, r.tests_passed, r.replayed_passed) for b, o, again in zip(*group)])
 
 DISCRIMINATOR_REWARDS = ('default', 'code_a1', 'utrl', 'cure', 'learnability')
 
@@ -121,22 +135,38 @@ def discriminator_rewards(r:Round, kind:str='default')->torch.Tensor:
         if kind == 'code_a1': return code_a1_reward(flags, passed)
         if kind == 'utrl': return utrl_reward(passed, sum(flags), len({test_input(t, name) for t in suite}), bool(suite))
         return learnability_reward(passed) if kind == 'learnability' else discriminator_reward(flags, passed)
-    return torch.tensor([reward(p.function_name, suite, tests, flags, [row for row in rows if row is not None])
-                         for p, suites, usable, valid, rows in zip(r.problems, r.suites, r.usable, r.valid, r.tests_passed) for suite, tests, flags in zip(suites, usable, valid)])
+    return torch.tensor([reward(p.function_name, suite, tests, flags, [row for row in [*rows, *wrong] if row is not None])
+                         for p, suites, usable, valid, rows, wrong in zip(r.problems, r.suites, r.usable, r.valid, r.tests_passed, r.mutants_passed) for suite, tests, flags in zip(suites, usable, valid)])
 
 def _cure_rewards(r, k):
     "CURE's rewards of the suites of problem `k`: a program is correct if it passes the baseline tests, and so is the reference."
-    rows = [(all(b), own | unfair) for b, own, unfair in zip(r.baseline_passed[k], r.tests_passed[k], r.unfair_passed[k]) if None not in (b, own, unfair)]
+    wrong = r.mutants_passed[k]
+    rows = [(all(b), own | unfair) for b, own, unfair in zip(r.baseline_passed[k] + [(False,)] * len(wrong), r.tests_passed[k] + wrong, r.unfair_passed[k]) if None not in (b, own, unfair)]
     right, wrong = ([row for ok, row in rows if ok == want] for want in (True, False))
     return [float('nan') if flags is None or suite and not rows else cure_reward([ok and all(row[t] for row in right) for t, ok in zip(suite, flags)], [[row[t] for t in suite] for row in wrong])
             for suite, flags in zip(r.suites[k], r.valid[k])]
 
+def breaking_tests(r:Round)->list:
+    "(problem, test) for every usable test that a program fails which passes some other test; a program that passes nothing tells nothing of a test."
+    found = []
+    for p, group, baseline, rows in zip(r.problems, r.usable, r.baseline_passed, r.tests_passed):
+        tried = [row for b, row in zip(baseline, rows) if row is not None and (any(b) or any(row.values()))]
+        found += [(p, t) for t in sorted({t for tests in group for t in tests}) if not all(row[t] for row in tried)]
+    return found
+
+def suite_inputs(r:Round)->list:
+    "The inputs of each suite, `P*D` lists."
+    return [[test_input(t, p.function_name) for t in suite] for p, group in zip(r.problems, r.suites) for suite in group]
+
 def round_metrics(r:Round)->dict:
-    "Means over the round: pass rates on both kinds of tests, solved problems, validity, distinct inputs, programs without a verdict to trust."
+    "Means over the round: pass rates on both kinds of tests, solved problems, validity, distinct inputs, programs without a verdict to trust; replayed tests and wrong programs where there were any."
     mean = lambda xs: sum(xs) / len(xs) if xs else 0.
     baseline = [b for bs in r.baseline_passed for b in bs if b is not None]
-    inputs = [test_input(t, p.function_name) for p, group in zip(r.problems, r.suites) for suite in group for t in suite]
-    return {'baseline_pass_rate': mean([generator_reward(b) for b in baseline]), 'solved': mean([all(b) for b in baseline]),
+    inputs = [x for suite in suite_inputs(r) for x in suite]
+    replayed = [x for rows in r.replayed_passed for row in rows for x in row or ()]
+    killed = [not all(row.values()) for rows in r.mutants_passed for row in rows if row is not None]
+    more = ({'replayed_pass_rate': mean(replayed)} if replayed else {}) | ({'mutants_killed': mean(killed)} if killed else {})
+    return more | {'baseline_pass_rate': mean([generator_reward(b) for b in baseline]), 'solved': mean([all(b) for b in baseline]),
             'adversarial_pass_rate': mean([x for rows in r.tests_passed for row in rows if row for x in row.values()]),
             'validity': mean([validity(flags) for group in r.valid for flags in group if flags is not None]),
             'distinct': len(set(inputs)) / len(inputs) if inputs else 0., 'ungraded': mean([b is None for bs in r.baseline_passed for b in bs]),
