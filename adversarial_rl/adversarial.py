@@ -190,7 +190,7 @@ class AdversarialTrainer:
         torch.set_rng_state(state['torch'])
         self.recent_inputs.inputs.clear()
         self.recent_inputs.inputs.extend(state.get('recent_inputs', []))   # A checkpoint older than these holds none
-        self.failed_tests.kept = [tuple(row) for row in state.get('failed_tests', [])]
+        self.failed_tests.kept = state.get('failed_tests', [])
         self.pool.kept = dict(state.get('pool', self.pool.kept))
         self.step, self.before, self.best, self.recent = (state[k] for k in ('step', 'before', 'best', 'recent'))
 

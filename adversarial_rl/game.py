@@ -78,7 +78,7 @@ def grade_programs(problems, programs, usable):
         n, rows = len(p.baseline_tests), [next(outcomes) for _ in codes]
         known = [None if o.kind == 'infra_error' or o.shared_process else o.per_test for o in rows]
         baseline.append([row and row[:n] for row in known])
-        own.append([row and dict(zip(tests, row[n:])) for row in known])
+        own.append([None if row is None else dict(zip(tests, row[n:])) for row in known])
     return baseline, own
 
 def on_tests(problems, programs, suites)->list:

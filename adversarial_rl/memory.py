@@ -56,7 +56,7 @@ class FailedTests:
         own = [row for row in self.kept if row[0] == problem.id]
         if x in [test_input(t, name) for t in problem.baseline_tests] + [row[1] for row in own]: return
         if len(own) == self.per_problem: self.kept.remove(own[0])
-        self.kept = [*self.kept, [problem.id, x, test]][-self.total:]
+        self.kept = [*self.kept, (problem.id, x, test)][-self.total:]
 
     def hardened(self, problems)->list:
         "The problems for which something was kept, each with its own tests and the kept ones that its reference passes, again."
