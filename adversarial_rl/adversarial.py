@@ -15,16 +15,18 @@ import torch
 
 from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, save_checkpoint, set_aside
 from .config import PPOConfig, TrainingConfig, parse_config, save_config
-from .game import discriminator_rewards, generator_rewards, play_round, round_metrics
+from .game import breaking_tests, discriminator_rewards, generator_rewards, play_round, round_metrics, suite_inputs
 from .grading import grade_many
 from .interval import IntervalConfig, interval_evaluation
+from .memory import FailedTests, RecentInputs
 from .metrics import evaluate_players
+from .opponents import OpponentPool, WrongPrograms, cross_play, n_wrong, playing_as
 from .platforms import UsageError, check_writable, enough_memory, guarded, library_versions, platform, quiet_libraries, write_whole
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .ppo import Learner
-from .problems import fingerprint, load_problems, split_problems
-from .rewards import checkpoint_score
+from .problems import fingerprint, load_problems, save_problems, split_problems
+from .rewards import checkpoint_score, less_for_repeats
 from .sandbox import isolated, sandbox_report
 from .tracking import Tracker, progress_bar, read_metrics, reporters, stage_table
 
@@ -109,6 +111,8 @@ class AdversarialTrainer:
         if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
         self.rng = random.Random(config.seed)
         self.sampling = torch.Generator(self.platform.device).manual_seed(config.seed)
+        self.recent_inputs, self.failed_tests = RecentInputs(config.repeat_memory), FailedTests(config.failed_tests, config.failed_tests_total)
+        self.pool, self.wrong = OpponentPool(config.pool_size, self.players), WrongPrograms()
 
     def train_step(self)->dict:
         "Play one round, update the player whose turn it is, return the metrics."
@@ -116,22 +120,55 @@ class AdversarialTrainer:
         if self.step == 0 or self.schedule[self.step - 1].stage != s.stage: self.learners['generator'].begin_stage()
         counts = {name: c.group_size if name == s.learner else c.opponents for name in self.players}
         problems = self.rng.sample(self.training, min(c.problems_per_step, len(self.training)))
+        others = self._others(s, problems)
         start = time.perf_counter()
         torch.set_num_threads(c.sampling_threads or self.threads)
-        r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'],
-                       self._temperature(s), c.temperature, self.sampling, c.fill_expected)
+        with playing_as(self.players[others['frozen']], others['earlier']):
+            r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'], self._temperature(s), c.temperature, self.sampling,
+                           c.fill_expected, [self.failed_tests.of(p) for p in problems], others['mutants'], c.discriminator_reward == 'cure')
         played = time.perf_counter()
         torch.set_num_threads(self.threads)
-        rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r))
+        rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r, c.discriminator_reward))
+        remembered = self._remember(r, rewards)
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
                                                  s.stage if s.learner == 'generator' else None, c.temperature)
         row = dict(step=self.step, stage=self.generator.stages[s.stage].name, phase=s.phase, learner=s.learner)
         row |= {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | round_metrics(r)
         row |= {f'{s.learner}/{k}': v for k, v in update.items()}
+        row |= remembered | ({'opponent_of_step': (others['earlier'] or dict(step=self.step))['step']} if c.pool_size else {})
         self.step += 1
+        self._keep_adapters()
         tokens = sum(int(t.action.sum()) for t in transcripts.values())
         return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / (played - start))
+
+    def _others(self, s, problems)->dict:
+        "Whom the learner meets: an earlier self of the frozen player or None for the latest, and wrong programs. Draws nothing where that is off."
+        c, frozen = self.config, next(name for name in self.players if name != s.learner)
+        if c.pool_size and self.step == 0: self.pool.add(0, self.players)
+        n = n_wrong(c.mutant_share, c.opponents) if s.learner == 'discriminator' else 0
+        return dict(frozen=frozen, earlier=self.pool.draw(frozen, c.pool_chance, self.rng) if c.pool_size else None,
+                    mutants=[self.rng.sample(texts, min(n, len(texts))) for texts in self.wrong.of(problems)] if n else None)
+
+    def _remember(self, r, rewards)->dict:
+        "Pay less for near-copies of recent inputs, and keep the tests that broke a program; the metrics of both."
+        c, row = self.config, {}
+        if c.repeat_penalty:
+            inputs = suite_inputs(r)
+            repeated = self.recent_inputs.repeated(inputs)
+            rewards['discriminator'] = torch.tensor([less_for_repeats(x, share, c.repeat_penalty) for x, share in zip(rewards['discriminator'].tolist(), repeated)])
+            self.recent_inputs.add(inputs)
+            row['repeated'] = sum(repeated) / len(repeated)
+        if c.failed_tests:
+            for p, test in breaking_tests(r): self.failed_tests.add(p, test)
+            row['failed_tests_kept'] = len(self.failed_tests.kept)
+        return row
+
+    def _keep_adapters(self):
+        "Put both players into the pool where it is time."
+        c, n = self.config, self.step
+        stage_ends = n == len(self.schedule) or self.schedule[n].stage != self.schedule[n - 1].stage
+        if c.pool_size and (n % c.pool_every == 0 if c.pool_every else stage_ends): self.pool.add(n, self.players)
 
     def _temperature(self, s):
         "The generator's, stage by stage: when it learns, only the learning stage explores, so what differs between its transcripts is that stage's doing."
@@ -143,7 +180,8 @@ class AdversarialTrainer:
         players = {name: {k: v.detach().cpu() for k, v in p.policy.parameters(name).items()} for name, p in self.players.items()}
         version, internal, gauss = self.rng.getstate()
         return dict(step=self.step, before=self.before, best=self.best, recent=self.recent, players=players, learners={n: l.state_dict() for n, l in self.learners.items()},
-                    rng=[version, list(internal), gauss], sampling=self.sampling.get_state(), torch=torch.get_rng_state())
+                    rng=[version, list(internal), gauss], sampling=self.sampling.get_state(), torch=torch.get_rng_state(),
+                    recent_inputs=list(self.recent_inputs.inputs), failed_tests=self.failed_tests.kept, pool=self.pool.kept)
 
     def load_state_dict(self, state):
         "Go back to a saved state."
@@ -153,6 +191,10 @@ class AdversarialTrainer:
         self.rng.setstate((version, tuple(internal), gauss))
         self.sampling.set_state(state['sampling'])
         torch.set_rng_state(state['torch'])
+        self.recent_inputs.inputs.clear()
+        self.recent_inputs.inputs.extend(state.get('recent_inputs', []))   # A checkpoint older than these holds none
+        self.failed_tests.kept = state.get('failed_tests', [])
+        self.pool.kept = dict(state.get('pool', self.pool.kept))
         self.step, self.before, self.best, self.recent = (state[k] for k in ('step', 'before', 'best', 'recent'))
 
     def settings(self)->dict:
@@ -201,9 +243,10 @@ class AdversarialTrainer:
     def _check_same(self, path, info):
         free = ('mbpp_dataset_path', 'problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'gradient_checkpointing', 'logp_tolerance', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
+        defaults = asdict(TrainingConfig()) | asdict(PPOConfig())   # A setting that is younger than the checkpoint
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
-            if k not in free and now[k] != then.get(k): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
+            if k not in free and now[k] != then.get(k, defaults.get(k)): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
         if kinds[0] != kinds[1]: raise UsageError(f"{path} was made on {info['device']}, whose random numbers cannot be continued on {self.platform.device}; use --device {kinds[0]}, or start without --resume")
 
 # %% ../nbs/30_adversarial.ipynb #31d9d8a1
@@ -255,7 +298,23 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     results = dict(held_out=_held_out(trainer.before, after), steps=trainer.step, seconds=round(time.perf_counter() - started, 1), cut_off=round(sum(r['cut_off'] for r in rows) / max(1, len(rows)), 4), platform=asdict(p),
                    stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')), mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')} for r in every if 'mbpp_eval/step' in r], configuration=settings)
     write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
+    _write_hardened(trainer, output)
+    _write_cross_play(trainer, output)
     return results
+
+def _write_hardened(trainer, output):
+    "The problems with the tests that broke a program, as a problems file; none where nothing was kept."
+    if problems := trainer.failed_tests.hardened(trainer.training): save_problems(problems, output/'hardened_problems.json')
+
+def _write_cross_play(trainer, output):
+    "The table of kept generators against kept discriminators, the last of each among them."
+    c, kept = trainer.config, trainer.pool.kept
+    if not c.pool_size or not c.cross_play: return
+    if kept['generator'][-1]['step'] != trainer.step:
+        last = OpponentPool(1, trainer.players)
+        last.add(trainer.step, trainer.players)
+        kept = {name: kept[name] + last.kept[name] for name in kept}
+    cross_play(trainer.players, kept, trainer.held_out[:c.cross_play]).round(4).to_csv(output/'cross_play.csv')
 
 def _check_isolation(required):
     "Warn once, or refuse, where programs could get out."
@@ -281,7 +340,7 @@ def _train_steps(trainer, tracker, mbpp=None):
             row = tracker.write(row)
             trainer.recent = [*trainer.recent, {k: row[k] for k in ('step', *COLUMNS)}][-RECENT:]
             bar.set_description(f"{row['stage']} · {row['phase']}", refresh=False)
-            bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f}", refresh=False)
+            bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f} distinct {mean('distinct'):.2f}", refresh=False)
             bar.update()
             ends = trainer.step == len(plan) or plan[trainer.step].stage != plan[trainer.step - 1].stage
             if asked.is_set() or ends or trainer.step % trainer.config.save_steps == 0: path = trainer.save({k: mean(k) for k in COLUMNS})
@@ -316,8 +375,9 @@ def run(argv:list):
     config, ppo, evaluation = parse_config([TrainingConfig, PPOConfig, IntervalConfig], argv, 'Train a generator and a discriminator against each other, stage by stage.', 'run_training')
     quiet_libraries()
     results = train(config, ppo, evaluation=evaluation)
-    from adversarial_rl.plots import training_curves
+    from adversarial_rl.plots import cross_play_map, training_curves
     if results['stages']: training_curves(config.output_dir)
+    if (Path(config.output_dir)/'cross_play.csv').exists() and config.pool_size: cross_play_map(config.output_dir)
     if (cut := results['cut_off']) > .01: print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {config.max_new_tokens}; raise it')
     print(f"\n{report(results)}\n\n{results['steps']} steps in {results['seconds']:.0f} s; results and figure in {config.output_dir}")
 

@@ -71,22 +71,24 @@ def test_frozen_means_frozen(tmp_path):
         assert all(torch.equal(v, before[other][k]) for k, v in now[other].items())
 
 
-def test_going_on_equals_not_having_stopped(tmp_path):
+@pytest.mark.parametrize('more', [{}, dict(failed_tests=4, problems_per_step=8)], ids=['defaults', 'failed tests'])
+def test_going_on_equals_not_having_stopped(tmp_path, more):
     "Three steps, save, a new trainer, three more: bit for bit the same as six."
     (tmp_path/'a').mkdir(); (tmp_path/'b').mkdir()
-    whole = AdversarialTrainer(*config(tmp_path/'a'))
+    whole = AdversarialTrainer(*config(tmp_path/'a', **more))
     rows = [whole.train_step() for _ in range(6)]
-    first = AdversarialTrainer(*config(tmp_path/'b'))
+    first = AdversarialTrainer(*config(tmp_path/'b', **more))
     for _ in range(3): first.train_step()
     path = first.save({'reward/generator': 0., 'validity': 0.})
     torch.manual_seed(999)
-    second = AdversarialTrainer(*config(tmp_path/'b'))
+    second = AdversarialTrainer(*config(tmp_path/'b', **more))
     second.load_state_dict(load_checkpoint(path)[0])
     again = [second.train_step() for _ in range(3)]
     strip = lambda r: {k: v for k, v in r.items() if 'second' not in k}
     assert [strip(r) for r in rows[3:]] == [strip(r) for r in again]
     a, b = whole.state_dict()['players'], second.state_dict()['players']
     assert all(torch.equal(v, b[p][k]) for p in a for k, v in a[p].items())
+    assert whole.failed_tests.kept == second.failed_tests.kept and bool(whole.failed_tests.kept) == bool(more)
 
 
 def wait_for_steps(process, folder, n, patience=120):

@@ -1,0 +1,108 @@
+"Each setting of rewards, memory and opponents changes what it should; with all off nothing of it is there; with all on a run goes on as if it had not stopped."
+import pytest
+import torch
+
+from adversarial_rl.adversarial import AdversarialTrainer, main, train
+from adversarial_rl.checkpoints import load_checkpoint
+from adversarial_rl.config import PPOConfig, TrainingConfig
+from adversarial_rl.grading import grade_many
+from adversarial_rl.problems import load_problems
+
+ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2, pool_chance=.9, pool_every=1, cross_play=6)
+
+
+def config(folder, **kw):
+    small = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=8, group_size=4, opponents=3, held_out=6, max_new_tokens=48, max_tests=1,
+                 n_discriminator_steps=2, n_generator_steps=1, k_alternating_steps=0, output_dir=str(folder/'out'), checkpoint_dir=str(folder/'ck'), sampling_threads=1)
+    return TrainingConfig(**(small | kw)), PPOConfig(learning_rate=1e-3, critic_warmup=0)
+
+
+def rows(folder, n=2, same_problems=False, **kw):
+    trainer = AdversarialTrainer(*config(folder, **kw))
+    if same_problems: trainer.training = trainer.training[:8]
+    return trainer, [trainer.train_step() for _ in range(n)]
+
+
+def test_all_are_off_by_default(tmp_path):
+    trainer, (row, _) = rows(tmp_path)
+    assert not {'repeated', 'failed_tests_kept', 'replayed_pass_rate', 'mutants_killed', 'opponent_of_step'} & set(row)
+    state = trainer.state_dict()
+    assert state['recent_inputs'] == [] and state['failed_tests'] == [] and state['pool'] == dict(generator=[], discriminator=[])
+
+
+def test_rewards_differ_on_the_same_round(tmp_path):
+    "The first round is the same whatever is paid for it."
+    kinds = ('default', 'code_a1', 'utrl', 'cure', 'learnability')
+    first = {kind: rows(tmp_path, 1, discriminator_reward=kind, max_tests=2, problems_per_step=8)[1][0] for kind in kinds}
+    assert len({r['validity'] for r in first.values()}) == len({r['reward/generator'] for r in first.values()}) == 1
+    assert len({r['reward/discriminator'] for r in first.values()}) == len(kinds)
+
+
+def test_repeats_pay_less(tmp_path):
+    "The same problems again, from the same state: the first round pays in full, the second less."
+    _, plain = rows(tmp_path, 1)
+    trainer, (row,) = rows(tmp_path, 1, repeat_penalty=1., repeat_memory=5)
+    assert row['repeated'] == 0 and row['reward/discriminator'] == plain[0]['reward/discriminator'] and len(trainer.recent_inputs.inputs) == 5
+    _, two = rows(tmp_path, 2, same_problems=True, repeat_penalty=1.)
+    _, free = rows(tmp_path, 2, same_problems=True)
+    assert two[1]['repeated'] > 0 and two[1]['reward/discriminator'] < free[1]['reward/discriminator']
+
+
+def test_failed_tests_come_back_and_are_written_out(tmp_path):
+    trainer, two = rows(tmp_path, 2, same_problems=True, failed_tests=1, failed_tests_total=3)
+    assert 0 < two[0]['failed_tests_kept'] <= 3 and 'replayed_pass_rate' not in two[0] and 0 <= two[1]['replayed_pass_rate'] <= 1
+    hard = trainer.failed_tests.hardened(trainer.training)
+    assert hard and all(len(p.baseline_tests) > len(q.baseline_tests) for p in hard for q in trainer.training if p.id == q.id)
+
+
+def test_wrong_programs_face_the_discriminator_when_it_learns(tmp_path):
+    _, (one, two, three) = rows(tmp_path, 3, mutant_share=.75)
+    assert 0 <= one['mutants_killed'] <= 1 and 'mutants_killed' in two and 'mutants_killed' not in three and three['learner'] == 'generator'
+    assert one['reward/discriminator'] != rows(tmp_path, 1)[1][0]['reward/discriminator']
+
+
+def test_earlier_opponents_come_back_and_leave_the_latest_as_it_was(tmp_path):
+    trainer, three = rows(tmp_path, 3, pool_size=2, pool_chance=1., pool_every=1)
+    assert all(r['opponent_of_step'] in (max(0, i - 1), i) for i, r in enumerate(three)) and three[0]['opponent_of_step'] == 0
+    assert [x['step'] for x in trainer.pool.kept['generator']] == [2, 3]
+    assert all(torch.equal(v, trainer.pool.kept['discriminator'][-1]['adapter'][k]) for k, v in trainer.discriminator.policy.adapter('discriminator').items())
+    _, latest = rows(tmp_path, 1, pool_size=2, pool_chance=0.)
+    assert latest[0]['opponent_of_step'] == 0
+    trainer, _ = rows(tmp_path, 4, pool_size=2)
+    assert [x['step'] for x in trainer.pool.kept['generator']] == [0, 3]
+
+
+def test_with_all_on_going_on_equals_not_having_stopped(tmp_path):
+    whole, expected = rows(tmp_path, 5, same_problems=True, **ALL)
+    first, _ = rows(tmp_path, 3, same_problems=True, **ALL)
+    path = first.save({'reward/generator': 0., 'validity': 0.})
+    torch.manual_seed(999)
+    second, _ = rows(tmp_path, 0, same_problems=True, **ALL)
+    second.load_state_dict(load_checkpoint(path)[0])
+    strip = lambda r: {k: v for k, v in r.items() if not k.startswith('seconds')}
+    assert [strip(r) for r in expected[3:]] == [strip(second.train_step()) for _ in range(2)]
+    a, b = whole.state_dict(), second.state_dict()
+    assert all(torch.equal(v, b['players'][p][k]) for p in a['players'] for k, v in a['players'][p].items())
+    assert a['failed_tests'] == b['failed_tests'] and a['failed_tests'] and a['recent_inputs'] == b['recent_inputs'] and a['rng'] == b['rng']
+    assert all(x['step'] == y['step'] and all(torch.equal(v, y['adapter'][k]) for k, v in x['adapter'].items()) for n in a['pool'] for x, y in zip(a['pool'][n], b['pool'][n]))
+
+
+def test_a_run_leaves_hardened_problems_and_cross_play(tmp_path):
+    c, ppo = config(tmp_path, **ALL | dict(pool_every=0, n_discriminator_steps=1))
+    train(c, ppo)
+    from adversarial_rl.plots import cross_play_map
+    assert cross_play_map(c.output_dir).read_bytes().startswith(b'\x89PNG')
+    table = [line.split(',') for line in (tmp_path/'out'/'cross_play.csv').read_text().splitlines()]
+    assert table[0] == ['generator of step', '8', '10'] and [row[0] for row in table[1:]] == ['8', '10']
+    hard = load_problems(tmp_path/'out'/'hardened_problems.json')
+    assert all(o.passed for o in grade_many([(p.reference_solution, p.baseline_tests) for p in hard]))
+
+
+@pytest.mark.parametrize('flags, says', [(['--discriminator-reward', 'luck'], 'must be one of default, code_a1, utrl, cure, learnability'), (['--repeat-penalty', '2'], 'must be at most 1'),
+                                         (['--repeat-memory', '0'], 'must be at least 1'), (['--failed-tests', '-1'], 'must be at least 0'), (['--failed-tests-total', '0'], 'must be at least 1'),
+                                         (['--mutant-share', '1'], 'must be at most 0.9'), (['--pool-size', '-1'], 'must be at least 0'), (['--pool-every', '-1'], 'must be at least 0'),
+                                         (['--pool-chance', '1.5'], 'must be at most 1'), (['--cross-play', '-1'], 'must be at least 0')])
+def test_out_of_bounds_is_one_line(flags, says, capfd):
+    assert main(flags) == 2
+    err = capfd.readouterr().err
+    assert flags[0] in err and says in err
