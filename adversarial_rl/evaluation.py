@@ -20,7 +20,7 @@ from .grading import grade_many
 from .mbpp import DONE, SPLITS, chat_turn, divide_tests, expected, few_shot, gives_away, load_mbpp, overlap, program_in
 from .mbpp_plus import load_mbpp_plus
 from .metrics import bootstrap, pass_metrics
-from .platforms import UsageError, check_writable, write_whole
+from .platforms import UsageError, check_writable, library_versions, write_whole
 from .players import Player
 from .problems import fingerprint
 from .rollout import sample
@@ -218,7 +218,7 @@ class MBPPEvaluator:
         if settings['samples']: metrics |= pass_metrics(flags('sampled'))
         every = [x for r in results for x in r['programs']]
         return dict(settings=settings, problems=len(results), left_out=self.left_out, overlap=same, metrics=metrics, outcomes=dict(Counter(x['outcome'] for x in every).most_common()),
-                    cut_off=round(sum(x['cut_off'] for x in every) / max(1, len(every)), 4), seconds=round(seconds, 1), results=results)
+                    cut_off=round(sum(x['cut_off'] for x in every) / max(1, len(every)), 4), seconds=round(seconds, 1), libraries=library_versions(), results=results)
 
 def _whole_batches(path, settings, batches):
     "Results of the batches that an earlier start finished; without a sum of the weights nobody knows whose they are."
