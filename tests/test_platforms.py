@@ -20,7 +20,7 @@ CARDS = [  # name, compute capability, GiB, whether torch 2.15 runs on it, dtype
     ('Tesla V100-SXM2-16GB', (7, 0), 15.8, False, 'float16', '1.5B', 'p100_v100', True),
     ('Tesla V100-SXM2-32GB', (7, 0), 31.7, False, 'float16', '1.5B', 'p100_v100', True),
     ('NVIDIA A100-SXM4-40GB', (8, 0), 39.4, True, 'bfloat16', '3B', 'a100', True),
-    ('NVIDIA A100-SXM4-80GB', (8, 0), 79.2, True, 'bfloat16', '3B', 'a100', False),
+    ('NVIDIA A100-SXM4-80GB', (8, 0), 79.2, True, 'bfloat16', '3B', 'a100', True),
     ('NVIDIA H100 80GB HBM3', (9, 0), 79.1, True, 'bfloat16', '3B', 'h100', False),
     ('NVIDIA H200', (9, 0), 139.8, True, 'bfloat16', '3B', 'h100', False),
     ('NVIDIA L4', (8, 9), 22.0, True, 'bfloat16', '1.5B', 't4', True),
