@@ -243,7 +243,7 @@ class AdversarialTrainer:
     def _check_same(self, path, info):
         free = ('mbpp_dataset_path', 'problems_file', 'output_dir', 'checkpoint_dir', 'resume', 'resume_from', 'save_steps', 'save_total_limit', 'device', 'sampling_threads', 'micro_batch', 'gradient_checkpointing', 'logp_tolerance', 'require_isolation', 'report_to')
         now, then, kinds = self.settings(), info['configuration'], [d.split(':')[0] for d in (info['device'], self.platform.device)]
-        defaults = asdict(TrainingConfig()) | asdict(PPOConfig())   # A setting that is younger than the checkpoint
+        defaults = asdict(TrainingConfig()) | asdict(PPOConfig()) | asdict(IntervalConfig())   # A setting that the checkpoint does not have
         if now['problems'] != then['problems']: raise UsageError(f'{path} was made with other problems than {now["problems_file"]} holds now; put that file back as it was, or start without --resume')
         for k in now:
             if k not in free and now[k] != then.get(k, defaults.get(k)): raise UsageError(f"{path} was made with {k} {then.get(k)}, not {now[k]}; use the same settings, or start without --resume")
