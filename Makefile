@@ -6,7 +6,7 @@ BIN := .venv/bin
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test seeds bench starter clean
+.PHONY: train test seeds compare bench starter clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -18,6 +18,11 @@ test: .venv/installed-dev
 # The README's table of three seeds (about half an hour).
 seeds: .venv/installed
 	$(BIN)/compare_seeds --config configs/starter.yaml --seeds 0 1 2 --readme README.md
+
+# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a half; leave the machine alone meanwhile).
+compare: .venv/installed
+	$(BIN)/compare_training --readme README.md
+	$(BIN)/compare_training --what rewards --seconds 80 --marks 4 --readme README.md
 
 # The README's table of graders (about five minutes; leave the machine alone meanwhile).
 bench: .venv/installed

@@ -34,15 +34,17 @@ from .tracking import Tracker, progress_bar, read_metrics, reporters, stage_tabl
 @dataclass(frozen=True)
 class Step:
     "One update of one player."
-    stage: int    # Stage of the generator that learns, from 0
+    stage: int    # Stage of the generator that learns, from 0; None for all at once
     phase: str    # 'discriminator', 'generator' or 'alternating'
     learner: str  # 'discriminator' or 'generator'
 
-def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps)->list:
+def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps,
+             together=False # Whether the stages learn at once rather than one after another
+            )->list:
     "Every `Step` of a run, in order."
     d, g = 'discriminator', 'generator'
     phases = [(d, d)] * n_discriminator_steps + [(g, g)] * n_generator_steps + [('alternating', d), ('alternating', g)] * k_alternating_steps
-    return [Step(stage, phase, learner) for stage in range(n_stages) for phase, learner in phases]
+    return [Step(stage, phase, learner) for stage in ([None] if together else range(n_stages)) for phase, learner in phases]
 
 # %% ../nbs/30_adversarial.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str):
@@ -107,8 +109,10 @@ class AdversarialTrainer:
         self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
         self.problems = fingerprint(self.training + self.held_out)
-        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps)
+        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.stages_together)
         if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
+        if not config.opponents and (config.graded_on == 'discriminator' or {s.learner for s in self.schedule} != {'generator'}):
+            raise UsageError('--opponents 0 leaves nobody to learn against; use it with --n-discriminator-steps 0, --k-alternating-steps 0 and --graded-on baseline')
         self.rng = random.Random(config.seed)
         self.sampling = torch.Generator(self.platform.device).manual_seed(config.seed)
         self.recent_inputs, self.failed_tests = RecentInputs(config.repeat_memory), FailedTests(config.failed_tests, config.failed_tests_total)
@@ -117,7 +121,7 @@ class AdversarialTrainer:
     def train_step(self)->dict:
         "Play one round, update the player whose turn it is, return the metrics."
         s, c = self.schedule[self.step], self.config
-        if self.step == 0 or self.schedule[self.step - 1].stage != s.stage: self.learners['generator'].begin_stage()
+        if s.stage is not None and (self.step == 0 or self.schedule[self.step - 1].stage != s.stage): self.learners['generator'].begin_stage()
         counts = {name: c.group_size if name == s.learner else c.opponents for name in self.players}
         problems = self.rng.sample(self.training, min(c.problems_per_step, len(self.training)))
         others = self._others(s, problems)
@@ -125,7 +129,7 @@ class AdversarialTrainer:
         torch.set_num_threads(c.sampling_threads or self.threads)
         with playing_as(self.players[others['frozen']], others['earlier']):
             r = play_round(self.generator, self.discriminator, problems, counts['generator'], counts['discriminator'], self._temperature(s), c.temperature, self.sampling,
-                           c.fill_expected, [self.failed_tests.of(p) for p in problems], others['mutants'], c.discriminator_reward == 'cure')
+                           c.fill_expected, [self.failed_tests.of(p) for p in problems], others['mutants'], c.discriminator_reward == 'cure', self.seen(s.stage))
         played = time.perf_counter()
         torch.set_num_threads(self.threads)
         rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r, c.discriminator_reward))
@@ -133,14 +137,20 @@ class AdversarialTrainer:
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
                                                  s.stage if s.learner == 'generator' else None, c.temperature)
-        row = dict(step=self.step, stage=self.generator.stages[s.stage].name, phase=s.phase, learner=s.learner)
+        row = dict(step=self.step, stage=self.stage_name(s.stage), phase=s.phase, learner=s.learner)
         row |= {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | round_metrics(r)
         row |= {f'{s.learner}/{k}': v for k, v in update.items()}
         row |= remembered | ({'opponent_of_step': (others['earlier'] or dict(step=self.step))['step']} if c.pool_size else {})
         self.step += 1
         self._keep_adapters()
-        tokens = sum(int(t.action.sum()) for t in transcripts.values())
+        tokens = sum(int(t.action.sum()) for t in transcripts.values() if t is not None)
         return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / (played - start))
+
+    def seen(self, stage):
+        "The stage that the discriminator is shown, None where it sees the problem alone."
+        return (len(self.generator.stages) - 1 if stage is None else stage) if self.config.discriminator_sees == 'stage' else None
+
+    def stage_name(self, stage)->str: return 'all' if stage is None else self.generator.stages[stage].name
 
     def _others(self, s, problems)->dict:
         "Whom the learner meets: an earlier self of the frozen player or None for the latest, and wrong programs. Draws nothing where that is off."
@@ -172,7 +182,7 @@ class AdversarialTrainer:
 
     def _temperature(self, s):
         "The generator's, stage by stage: when it learns, only the learning stage explores, so what differs between its transcripts is that stage's doing."
-        if s.learner != 'generator': return self.config.temperature
+        if s.learner != 'generator' or s.stage is None: return self.config.temperature
         return [self.config.temperature if k == s.stage else self.config.other_temperature for k in range(len(self.generator.stages))]
 
     def state_dict(self)->dict:
@@ -204,14 +214,14 @@ class AdversarialTrainer:
     def place(self)->tuple:
         "Stage of the last finished step, from 1, and how many steps of that stage are finished."
         stage = self.schedule[max(0, self.step - 1)].stage
-        return stage + 1, sum(s.stage == stage for s in self.schedule[:self.step])
+        return (stage or 0) + 1, sum(s.stage == stage for s in self.schedule[:self.step])
 
     def save(self, metrics:dict):
         "Write a checkpoint named after the stage and its finished steps; metrics are means over the latest steps."
         stage, epoch = self.place()
         score = checkpoint_score(metrics['reward/generator'], metrics['validity']) if metrics else -1.
         best, self.best = score > self.best, max(self.best, score)
-        info = dict(step=self.step, steps=len(self.schedule), stage=stage, stage_name=self.generator.stages[stage - 1].name, epoch=epoch, score=score, metrics=metrics,
+        info = dict(step=self.step, steps=len(self.schedule), stage=stage, stage_name=self.stage_name(self.schedule[max(0, self.step - 1)].stage), epoch=epoch, score=score, metrics=metrics,
                     models={name: getattr(self.config, f'{name}_model') for name in self.players}, architectures={name: architecture(p.policy) for name, p in self.players.items()},
                     configuration=self.settings(), device=self.platform.device, timestamp=time.strftime('%Y-%m-%dT%H:%M:%S%z'), libraries=library_versions())
         return save_checkpoint(self.config.checkpoint_dir, f'checkpoint_stage_{stage}_epoch_{epoch}', self.state_dict(), info, self.config.save_total_limit, best)
@@ -324,7 +334,7 @@ def _check_isolation(required):
     if required: raise UsageError(f'--require-isolation: on this machine a program could {ways}; run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
-def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
+def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1, seen=trainer.seen(None))
 
 def _train_steps(trainer, tracker, mbpp=None):
     "All steps that are left, with a bar, and a checkpoint every `save_steps` and at each stage's end."

@@ -28,7 +28,7 @@ class Round:
     baseline_passed: list        # P lists of C tuples of bool, one for each baseline test; None where the grader failed
     tests_passed: list           # P lists of C dicts {usable test: passed}; None likewise
     generator_transcripts: Transcripts
-    discriminator_transcripts: Transcripts
+    discriminator_transcripts: Transcripts # None of what is no model
     replayed_passed: list = None # P lists of C tuples of bool, one for each replayed test; None likewise
     mutants_passed: list = None  # P lists of dicts as in `tests_passed`, one for each wrong program besides
     unfair_passed: list = None   # P lists of dicts {test that is not valid: passed} for programs and wrong programs, where a reward asks for it
@@ -87,24 +87,25 @@ def on_tests(problems, programs, suites)->list:
 
 # %% ../nbs/15_game.ipynb #293f62f1
 def play_round(generator,        # A `Generator`
-               discriminator,    # A `Discriminator`
+               discriminator,    # A `Discriminator`, or what has its `play` and `suites`; asked for nothing where `n_suites` is 0
                problems,         # `P` problems
                n_programs=4,     # Programs for each problem
-               n_suites=4,       # Suites for each problem
+               n_suites=4,       # Suites for each problem, 0 to play against the baseline tests alone
                temperature=1.0,  # Of the generator: one number, or one for each stage; the discriminator samples at `tester_temperature`
                tester_temperature=1.0,
                rng=None,         # torch.Generator for sampling
                fill=False,       # Whether the reference fills in wrong expected values
                replayed=None,    # For each problem, tests of earlier rounds that its programs are graded on too
                mutants=None,     # For each problem, wrong programs that its suites face too
-               unfair=False      # Whether programs also run on the tests that are not valid
+               unfair=False,     # Whether programs also run on the tests that are not valid
+               seen:int=None     # Stage of the programs that the discriminator is shown, one program a suite in turn; None for the problem alone
               )->Round:
     "Both players play, both are graded."
     written = generator.play(problems, n_programs, temperature, rng)
-    tested = discriminator.play(problems, n_suites, tester_temperature, rng)
+    tested = discriminator.play(problems, n_suites, tester_temperature, rng, **_shown(generator, written, n_programs, n_suites, seen)) if n_suites else None
     split = lambda flat, n: [flat[i:i + n] for i in range(0, len(flat), n)]
     programs = split(generator.programs(written, [p for p in problems for _ in range(n_programs)]), n_programs)
-    suites = split(discriminator.suites(tested, [p for p in problems for _ in range(n_suites)]), n_suites)
+    suites = split(discriminator.suites(tested, [p for p in problems for _ in range(n_suites)]), n_suites) if n_suites else [[] for _ in problems]
     valid = judge_suites(problems, suites)
     usable = usable_tests(problems, suites, valid, fill)
     everyone = [[*a, *b] for a, b in zip(programs, mutants or [()] * len(problems))]
@@ -114,6 +115,12 @@ def play_round(generator,        # A `Generator`
               part(lambda row, n: row[n:]), [rows[n_programs:] for rows in own])
     if unfair: r.unfair_passed = on_tests(problems, everyone, [[[t for t, ok in zip(s, f or ()) if not ok] for s, f in zip(group, flags)] for group, flags in zip(suites, valid)])
     return r
+
+# %% ../nbs/15_game.ipynb #000589c7
+def _shown(generator, written, n_programs, n_suites, stage)->dict:
+    "What the discriminator is shown of each problem's programs."
+    if stage is None: return {}
+    return dict(seen=(generator.stages[stage], [[written.texts[i + j % n_programs][stage] for j in range(n_suites)] for i in range(0, len(written), n_programs)]))
 
 # %% ../nbs/15_game.ipynb #7213a9b7
 GRADED_ON = ('both', 'baseline', 'discriminator')
@@ -170,4 +177,4 @@ def round_metrics(r:Round)->dict:
             'adversarial_pass_rate': mean([x for rows in r.tests_passed for row in rows if row for x in row.values()]),
             'validity': mean([validity(flags) for group in r.valid for flags in group if flags is not None]),
             'distinct': len(set(inputs)) / len(inputs) if inputs else 0., 'ungraded': mean([b is None for bs in r.baseline_passed for b in bs]),
-            'cut_off': torch.cat([t.truncated.any(1) for t in (r.generator_transcripts, r.discriminator_transcripts)]).float().mean().item()}
+            'cut_off': torch.cat([t.truncated.any(1) for t in (r.generator_transcripts, r.discriminator_transcripts) if t is not None]).float().mean().item()}

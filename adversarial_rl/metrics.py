@@ -58,13 +58,15 @@ def pass_metrics(rows, # For each problem one bool a program, as many for each
 def evaluate_players(generator, discriminator, problems,
                      seed=0,           # Of the sampling; the same seed gives the same figures
                      n_suites=4,       # Suites sampled for each problem
-                     temperature=1.0   # Of the sampled figures
+                     temperature=1.0,  # Of the sampled figures
+                     seen:int=None     # Stage of the greedy programs that the discriminator is shown, None for the problem alone
                     )->dict:           # name -> {mean, low, high}; 'tests' and 'problems' are counts
     "Both players on problems, with 95% bootstrap intervals over problems."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
-    greedy = generator.programs(generator.play(problems, 1, 0), problems)
+    written = generator.play(problems, 1, 0)
+    greedy, shown = generator.programs(written, problems), {} if seen is None else dict(seen=(generator.stages[seen], [[text[seen]] * n_suites for text in written.texts]))
     sampled = generator.programs(generator.play(problems, 1, temperature, rng), problems)
-    flat = discriminator.suites(discriminator.play(problems, n_suites, temperature, rng), [p for p in problems for _ in range(n_suites)])
+    flat = discriminator.suites(discriminator.play(problems, n_suites, temperature, rng, **shown), [p for p in problems for _ in range(n_suites)])
     suites = [flat[i:i + n_suites] for i in range(0, len(flat), n_suites)]
     valid = [[None if None in [ok[t] for t in suite] else [ok[t] for t in suite] for suite in group] for ok, group in zip(passes_reference(problems, suites), suites)]
     baseline, own = grade_programs(problems, [list(pair) for pair in zip(greedy, sampled)], usable_tests(problems, suites, valid))

@@ -56,6 +56,21 @@ class Discriminator(Player):
         super().__init__(policy, name, [stage], max_new_tokens)
         self.max_tests = max_tests
 
+    def play(self, problems, n:int=1, temperature:float=1.0, generator=None, top_p:float=1.0,
+             seen:tuple=None # A stage and for each problem `n` texts of it, which stand before what this player writes
+            )->Transcripts:
+        "As any player; shown what a generator wrote, it answers that."
+        if not seen: return super().play(problems, n, temperature, generator, top_p)
+        openings = [self._opening(p, seen[0], text) for p, texts in zip(problems, seen[1]) for text in texts]
+        with self.policy.sampling(self.name): return sample(self.policy, [[o] for o in openings], 1, self.max_new_tokens, temperature, generator, top_p=top_p)
+
+    def _opening(self, problem, stage, text)->list:
+        "Tokens of the problem, what was written, and the title under which the tests stand."
+        tokenizer = self.policy.tokenizer
+        before, after = pieces(tokenizer, problem, [stage, *self.stages])
+        written = tokenizer(text, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
+        return tokenizer(before, add_special_tokens=not getattr(tokenizer, 'chat_template', None))['input_ids'] + written + tokenizer(after, add_special_tokens=False)['input_ids']
+
     def suites(self, transcripts, problems)->list:
         "The tests of each transcript, at most `max_tests`; `problems` has one entry a transcript."
         return [parse_tests(text[0], p.function_name, self.max_tests) for text, p in zip(transcripts.texts, problems)]

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import torch
 
-from .advantages import at_last, gae, group_centred, whiten
+from .advantages import at_last, gae, group_centred, group_scaled, whiten
 from .config import PPOConfig
 from .platforms import UsageError, out_of_memory
 
@@ -117,7 +117,7 @@ class Learner:
         self.adapter = [p for n, p in own.items() if not n.startswith('value_head.')]
         self.head = [p for n, p in own.items() if n.startswith('value_head.')]
         self.optimizer = torch.optim.AdamW([dict(params=self.adapter, lr=config.learning_rate), dict(params=self.head, lr=config.value_learning_rate)],
-                                           betas=(0.9, 0.95), eps=1e-8, weight_decay=0.)
+                                           betas=(0.9, config.adam_beta2), eps=1e-8, weight_decay=0.)
 
     def state_dict(self):
         anchor = {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_anchor').items()}
@@ -151,6 +151,7 @@ def _update(learner, t, held, reward, group, stage, temperature):
     cut = t.truncated.any(1) if stage is None else t.truncated[:, stage]
     centred, live = reward.float() - c.missing_eos_penalty * cut, torch.ones_like(cut)
     if c.group_baseline: centred, live = group_centred(centred, group)
+    if c.group_scale: centred = group_scaled(centred, group)
     rest = _examples(group, ~live) if learner.anchored else torch.zeros_like(live)
     held, action = torch.where(rest[:, None], held | t.action, held), t.action & ~rest[:, None]
     rows = (rest | live & t.action.any(1)).nonzero().squeeze(1)

@@ -36,6 +36,12 @@ class Recipe:
     batch: int = 16             # Sequences an update
     tester_share: float = 0.6   # Of batches that write tests rather than solve problems
     learning_rate: float = 3e-3
+    stages: tuple = tuple(s.name for s in REASONING_STAGES)   # That the solver goes through
+
+    @property
+    def reasoning(self)->list:
+        "The stages themselves."
+        return [s for s in REASONING_STAGES if s.name in self.stages]
 
 # %% ../nbs/41_starter.ipynb #57c8b36e
 PAD, END = '<pad>', '<end>'
@@ -65,7 +71,7 @@ def example(tokenizer, problem, stages, texts):
         learned += [False] * len(given) + [True] * len(written)
     return ids, learned
 
-def solver_example(tokenizer, c): return example(tokenizer, to_problem(c), REASONING_STAGES, [trace(c).get(s.name, f'{s.title}: nothing to add.') for s in REASONING_STAGES])
+def solver_example(tokenizer, c, stages=REASONING_STAGES): return example(tokenizer, to_problem(c), stages, [trace(c).get(s.name, f'{s.title}: nothing to add.') for s in stages])
 def tester_example(tokenizer, c, rng): return example(tokenizer, to_problem(c), [TEST_STAGE], [test_working(c, draw_input(c.family, rng))])
 
 # %% ../nbs/41_starter.ipynb #b46dfd72
@@ -78,7 +84,7 @@ def warm_start_texts(compositions, rng):
 def batches(tokenizer, compositions, recipe, rng):
     "Right-padded batches for ever: ids, mask and learned, each `(B, T)`."
     from torch.nn.utils.rnn import pad_sequence
-    solver = lru_cache(None)(lambda c: solver_example(tokenizer, c))
+    solver = lru_cache(None)(lambda c: solver_example(tokenizer, c, recipe.reasoning))
     while True:
         chosen = rng.choices(compositions, k=recipe.batch)
         rows = [tester_example(tokenizer, c, rng) for c in chosen] if rng.random() < recipe.tester_share else [solver(c) for c in chosen]
@@ -120,7 +126,7 @@ CARD = """# The starter model
 
 A Qwen2 of {parameters:,} parameters and {vocabulary} tokens that plays both roles of the game on the project's own curriculum. It is trained from random weights on text this project generates; no data or weights from elsewhere are in it. It knows nothing beyond the curriculum.
 
-Made by `make_starter --seed {seed}` ({steps} updates on traces and tests of {warm} warm-start problems; {seconds:.0f} s on one thread of {processor}).
+Made by `make_starter --seed {seed}{stages}` ({steps} updates on traces and tests of {warm} warm-start problems; {seconds:.0f} s on one thread of {processor}).
 
 On {problems} held-out problems, whose compositions of operations are in neither the warm start nor the training problems, with 95% intervals:
 
@@ -129,7 +135,7 @@ On {problems} held-out problems, whose compositions of operations are in neither
 | pass rate, greedy | {pass_rate} |
 | pass rate, sampled | {pass_rate_sampled} |
 | validity of its tests, sampled | {validity} |
-| distinct inputs among {tests} tests | {distinct:.3f} |
+| distinct inputs among {tests} tests | {distinct} |
 
 Licence: MIT, as the project.
 """
@@ -144,9 +150,10 @@ def make_starter(folder, recipe:Recipe, progress=None)->dict:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     policy = Policy(*load_model(str(folder)), ['generator', 'discriminator'])
-    figures = evaluate_players(Generator(policy), Discriminator(policy, max_tests=1), starter_problems('held_out', 400))
+    figures = evaluate_players(Generator(policy, stages=recipe.reasoning), Discriminator(policy, max_tests=1), starter_problems('held_out', 400))
     text = {k: f"{v['mean']:.3f} [{v['low']:.3f}, {v['high']:.3f}]" if isinstance(v, dict) else v for k, v in figures.items()}
-    card = CARD.format(**text, parameters=sum(p.numel() for p in model.parameters()), vocabulary=len(tokenizer), seed=recipe.seed, steps=recipe.steps,
+    stages = '' if len(recipe.reasoning) == len(REASONING_STAGES) else f" --stages {' '.join(recipe.stages)}"
+    card = CARD.format(**text, stages=stages, parameters=sum(p.numel() for p in model.parameters()), vocabulary=len(tokenizer), seed=recipe.seed, steps=recipe.steps,
                        seconds=seconds, warm=recipe.n_problems, processor=platform('cpu').name)
     (Path(folder)/'README.md').write_text(card)
     return figures
@@ -158,13 +165,15 @@ def run(argv:list):
     parser.add_argument('--output-dir', default='checkpoints/starter', help='folder for model, tokenizer and card')
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--steps', type=int, default=Recipe.steps, help='updates')
+    parser.add_argument('--stages', nargs='+', choices=Recipe.stages, default=Recipe.stages, help='stages of the solver, all five by default; the last is needed')
     args = parser.parse_args(argv)
+    if 'code' not in args.stages: raise UsageError("--stages: 'code' must be one of them")
     if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
     quiet_libraries()
     from tqdm.auto import tqdm
     with tqdm(total=args.steps, unit='update', mininterval=1) as bar:
         def progress(step, loss): bar.set_postfix_str(f'loss {loss:.3f}', refresh=False); bar.update()
-        figures = make_starter(check_writable(args.output_dir), Recipe(seed=args.seed, steps=args.steps), progress)
+        figures = make_starter(check_writable(args.output_dir), Recipe(seed=args.seed, steps=args.steps, stages=tuple(args.stages)), progress)
     print(f"held-out pass rate {figures['pass_rate']['mean']:.3f}, test validity {figures['validity']['mean']:.3f}; saved in {args.output_dir}")
 
 def main(argv:list=None)->int:

@@ -5,11 +5,12 @@
 # %% auto #0
 __all__ = ['GUESS', 'LETTERS', 'NUMBERS', 'BAGS', 'LIMITS', 'POOL', 'COLUMNS', 'kind', 'kind_of', 'argument_kinds', 'draw',
            'edges', 'random_inputs', 'boundary_values', 'first_inputs', 'fill_expected', 'baseline_suites',
-           'discriminator_suites', 'Case', 'trusted', 'passed_share', 'make_cases', 'chosen', 'spearman',
-           'evaluate_tester', 'sample_programs', 'compare_testers', 'testers_table']
+           'discriminator_suites', 'RandomTester', 'Case', 'trusted', 'passed_share', 'make_cases', 'chosen',
+           'spearman', 'distinct', 'evaluate_tester', 'sample_programs', 'compare_testers', 'testers_table']
 
 # %% ../nbs/24_testers.ipynb #ae59541c
 import ast, itertools, random, string
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np, pandas as pd, torch
@@ -118,6 +119,21 @@ def discriminator_suites(discriminator, problems, n:int, temperature:float=1.0, 
     flat = discriminator.suites(discriminator.play(problems, many, temperature, rng), [p for p in problems for _ in range(many)])
     return [first_inputs([t for suite in flat[i * many:(i + 1) * many] for t in suite], p.function_name, n) for i, p in enumerate(problems)]
 
+# %% ../nbs/24_testers.ipynb #a0baee45
+class RandomTester:
+    "Plays the discriminator's part with random inputs and the reference's values."
+    def __init__(self, max_tests:int=4, seed:int=0): self.max_tests, self.seed, self.round = max_tests, seed, 0
+
+    def play(self, problems, n, temperature=1., rng=None, seen=None): return None
+
+    def suites(self, transcripts, problems)->list:
+        "`max_tests` tests for each entry of `problems`; no input twice for one problem."
+        self.round += 1
+        many, some = Counter(p.id for p in problems), {p.id: p for p in problems}
+        written = baseline_suites(random_inputs, list(some.values()), self.max_tests * max(many.values()), f'{self.seed} {self.round}')
+        rest = {k: [tests[i::many[k]][:self.max_tests] for i in range(many[k])] for k, tests in zip(some, written)}
+        return [rest[p.id].pop() for p in problems]
+
 # %% ../nbs/24_testers.ipynb #a2bf69cb
 LIMITS, POOL = Limits(wall_seconds=2, cpu_seconds=2), 32
 
@@ -171,13 +187,18 @@ def spearman(a, b)->float:
     "Rank correlation with ties (Spearman 1904); None where either is constant."
     return float(pd.Series(a).rank().corr(pd.Series(b).rank())) if len(set(a)) > 1 and len(set(b)) > 1 else None
 
-# %% ../nbs/24_testers.ipynb #1c885869
+# %% ../nbs/24_testers.ipynb #afc0657d
+def distinct(inputs:list)->float:
+    "Share of different ones."
+    return round(len(set(inputs)) / len(inputs), 4) if inputs else 0.
+
+# %% ../nbs/24_testers.ipynb #cbf9294b
 def evaluate_tester(cases:list,          # `Case`s
                     suites:list,         # Its tests, for each case
                     limits:Limits=LIMITS,
                     progress=None        # Called with (done, total)
-                   )->dict:              # name -> {mean, low, high}; 'fidelity_problems' and 'beyond_pool' are counts
-    "A tester's validity, mutation score, best-of-n gain and fidelity, with 95% bootstrap intervals over problems."
+                   )->dict:              # name -> {mean, low, high}; 'distinct' is one number, 'fidelity_problems' and 'beyond_pool' are counts
+    "A tester's validity, variety, mutation score, best-of-n gain and fidelity, with 95% bootstrap intervals over problems."
     valid = validate_many([(c.problem.reference_solution, tests) for c, tests in zip(cases, suites)], limits)
     fair = [[t for t, ok in zip(tests, flags) if ok] for tests, flags in zip(suites, valid)]
     outcomes = iter(grade_many([(code, tests) for c, tests in zip(cases, fair) if tests for code in [*c.codes, *[text for _, text in c.left_out]]], limits, progress))
@@ -188,7 +209,7 @@ def evaluate_tester(cases:list,          # `Case`s
                     validity=None if None in flags else validity(flags)))
     def mean(name): return bootstrap([row[name] for row in rows if row[name] is not None])
     return {k: mean(k) for k in ('validity', 'mutation_score', 'best_of_n_gain', 'most_gain', 'fidelity', 'tests', 'usable')} | dict(
-        fidelity_problems=sum(row['fidelity'] is not None for row in rows), beyond_pool=sum(row['beyond'] for row in rows), problems=len(rows))
+        distinct=distinct([test_input(t, c.problem.function_name) for c, tests in zip(cases, suites) for t in tests]), fidelity_problems=sum(row['fidelity'] is not None for row in rows), beyond_pool=sum(row['beyond'] for row in rows), problems=len(rows))
 
 def _measures(c, own)->dict:
     "What one problem says; None where it says nothing."
@@ -227,10 +248,10 @@ def compare_testers(generator, discriminator, problems,
     return dict(testers={name: evaluate_tester(cases, tests, limits, progress) for name, tests in suites.items()}, problems=len(kept), left_out_problems=len(problems) - len(kept),
                 wrong=sum(count.values()), left_out=sum(len(c.left_out) for c in cases), operators=count)
 
-COLUMNS = dict(validity='validity', mutation_score='mutation score', best_of_n_gain='best-of-n gain', fidelity='fidelity', usable='valid tests a problem')
+COLUMNS = dict(validity='validity', distinct='distinct', mutation_score='mutation score', best_of_n_gain='best-of-n gain', fidelity='fidelity', usable='valid tests a problem')
 
 def testers_table(testers:dict # Name -> figures of `evaluate_tester`
                  )->pd.DataFrame:
     "Testers by measures, each mean with its interval."
-    def cell(f): return f"{f['mean']:.3f} [{f['low']:.2f}, {f['high']:.2f}]"
-    return pd.DataFrame({label: {name: cell(f[k]) if k != 'usable' else f"{f[k]['mean']:.1f}" for name, f in testers.items()} for k, label in COLUMNS.items()})
+    def cell(k, x): return f'{x:.3f}' if k == 'distinct' else f"{x['mean']:.1f}" if k == 'usable' else f"{x['mean']:.3f} [{x['low']:.2f}, {x['high']:.2f}]"
+    return pd.DataFrame({label: {name: cell(k, f[k]) for name, f in testers.items()} for k, label in COLUMNS.items()})

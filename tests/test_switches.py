@@ -106,3 +106,32 @@ def test_out_of_bounds_is_one_line(flags, says, capfd):
     assert main(flags) == 2
     err = capfd.readouterr().err
     assert flags[0] in err and says in err
+
+
+def test_golden_tests_alone_need_no_discriminator(tmp_path):
+    trainer, (row, _) = rows(tmp_path, 2, opponents=0, graded_on='baseline', n_discriminator_steps=0, n_generator_steps=2)
+    assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0 and row['reward/generator'] == pytest.approx(row['baseline_pass_rate'])
+    assert all(not v.any() for k, v in trainer.discriminator.policy.adapter('discriminator').items() if 'lora_B' in k)
+
+
+@pytest.mark.parametrize('more', [dict(graded_on='both', n_discriminator_steps=1), dict(graded_on='discriminator', n_discriminator_steps=0), dict(n_discriminator_steps=0, k_alternating_steps=1, graded_on='baseline')])
+def test_nobody_learns_against_nobody(tmp_path, capsys, more):
+    flags = ['--generator-model', 'starter', '--discriminator-model', 'starter', '--device', 'cpu', '--opponents', '0', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
+    assert main(flags + [x for k, v in more.items() for x in (f'--{k}', str(v))]) == 2
+    assert 'leaves nobody to learn against' in capsys.readouterr().err
+
+
+def test_all_stages_learn_at_once(tmp_path):
+    trainer, two = rows(tmp_path, 3, stages_together=True)
+    assert {r['stage'] for r in two} == {'all'} and len(trainer.schedule) == 3 and two[2]['generator/length'] > 40
+    assert load_checkpoint(trainer.save({'reward/generator': 0., 'validity': 0.}))[1]['stage_name'] == 'all'
+    _, one = rows(tmp_path, 3)
+    assert one[2]['generator/length'] < two[2]['generator/length'] / 2
+
+
+def test_the_discriminator_sees_the_stage_that_learns(tmp_path):
+    trainer, (row, _) = rows(tmp_path, 2, discriminator_sees='stage')
+    _, (plain, _) = rows(tmp_path, 2)
+    assert row['reward/discriminator'] != plain['reward/discriminator'] and row['baseline_pass_rate'] == plain['baseline_pass_rate']
+    results = train(*config(tmp_path, discriminator_sees='stage', n_discriminator_steps=1, n_generator_steps=0))
+    assert results['steps'] == 5 and results['configuration']['discriminator_sees'] == 'stage'
