@@ -42,7 +42,6 @@ CONDITIONS = {
     'full': Condition('adversarial, stage by stage'),
     'full_together': Condition('adversarial, all stages at once', settings=dict(stages_together=True)),
     'golden': Condition('golden tests alone, all stages at once', ('generator',), settings=GOLDEN),
-    'golden_stages': Condition('golden tests alone, stage by stage', ('generator',), settings=GOLDEN | dict(stages_together=False)),
     'trl': Condition("TRL's GRPO on the golden tests", ('generator',), trainer='trl'),
     'frozen': Condition('discriminator frozen, stage by stage', ('generator',)),
     'random': Condition('random tester, stage by stage', ('generator',), 'random'),
