@@ -22,16 +22,17 @@ seeds: .venv/installed
 # The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a half; leave the machine alone meanwhile).
 compare: .venv/installed
 	$(BIN)/compare_training --readme README.md
-	$(BIN)/compare_training --what rewards --seconds 80 --marks 4 --readme README.md
+	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md
 
 # The README's table of graders (about five minutes; leave the machine alone meanwhile).
 bench: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus psutil # of its forty dependencies the check needs one
 	$(BIN)/bench_graders --readme README.md
 
-# The bundled model again from nothing, seed 0.
+# The bundled models again from nothing, seed 0.
 starter: .venv/installed
 	$(BIN)/make_starter --seed 0
+	$(BIN)/make_printing_starter --seed 0
 
 .venv/installed: setup.py settings.ini
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'

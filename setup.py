@@ -9,7 +9,7 @@ ini.read('settings.ini', encoding='utf-8')
 cfg = ini['DEFAULT']
 
 name = cfg['lib_name']
-shipped = {f'{name}.shipped.{d.replace("/", ".")}': d for d in ('data', 'configs', 'checkpoints/starter')}
+shipped = {f'{name}.shipped.{d.replace("/", ".")}': d for d in ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing')}
 
 setup(
     name=name,
@@ -26,7 +26,7 @@ setup(
     package_dir=shipped,
     package_data={package: ['*'] for package in shipped},
     install_requires=cfg['requirements'].split(),
-    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in ('dev', 'bench', 'plus', 'tracking')},
+    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in ('dev', 'bench', 'plus', 'tracking', 'server', 'games')},
     entry_points={'console_scripts': cfg['console_scripts'].split('\n'), 'nbdev': [f'{name}={name}._modidx:d']},
     zip_safe=False,
 )

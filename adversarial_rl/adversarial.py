@@ -144,7 +144,7 @@ class AdversarialTrainer:
         self.step += 1
         self._keep_adapters()
         tokens = sum(int(t.action.sum()) for t in transcripts.values() if t is not None)
-        return row | dict(seconds_play=played - start, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / (played - start))
+        return row | dict(seconds_rollout=r.seconds_rollout, seconds_grading=played - start - r.seconds_rollout, seconds_update=time.perf_counter() - played, tokens_per_second=tokens / r.seconds_rollout)
 
     def seen(self, stage):
         "The stage that the discriminator is shown, None where it sees the problem alone."
@@ -182,7 +182,8 @@ class AdversarialTrainer:
 
     def _temperature(self, s):
         "The generator's, stage by stage: when it learns, only the learning stage explores, so what differs between its transcripts is that stage's doing."
-        if s.learner != 'generator' or s.stage is None: return self.config.temperature
+        if s.learner != 'generator': return self.config.opponent_temperature or self.config.temperature
+        if s.stage is None: return self.config.temperature
         return [self.config.temperature if k == s.stage else self.config.other_temperature for k in range(len(self.generator.stages))]
 
     def state_dict(self)->dict:

@@ -76,7 +76,7 @@ def _bars(ax, results, title):
         rows = [[x['tester'][k] if k == 'distinct' else x['tester'][k]['mean'] for x in runs] for k in names]
         at, width = np.arange(len(names)) + (i - (len(kept) - 1) / 2) * .8 / len(kept), .8 / len(kept)
         mean = np.mean(rows, 1)
-        ax.bar(at, mean, width, color=colour, label=runs[0]['label'], yerr=[mean - np.min(rows, 1), np.max(rows, 1) - mean], error_kw=dict(lw=1))
+        ax.bar(at, mean, width, color=colour, label=runs[0]['label'], yerr=np.maximum(0, [mean - np.min(rows, 1), np.max(rows, 1) - mean]), error_kw=dict(lw=1))
     ax.set(title=title, xticks=range(len(names)), ylim=(0, 1))
     ax.set_xticklabels(names.values())
 

@@ -98,6 +98,7 @@ class TrainingConfig:
     failed_tests: int = setting(0, 'valid tests that broke a program, kept for each problem and graded again when it comes back', 0, 1000)
     failed_tests_total: int = setting(5000, 'such tests kept in all, the oldest out', 1, 10**6)
     mutant_share: float = setting(0.0, "wrong mutants of the reference among the programs that the learning discriminator's tests face, for a generator that is nearly always right", 0, 0.9)
+    opponent_temperature: float = setting(0.0, "of the generator while the discriminator learns, for more wrong programs to find; 0 for --temperature", 0, 10)
     pool_size: int = setting(0, 'earlier adapters kept of each player, to be met again as opponents', 0, 1000)
     pool_every: int = setting(0, 'steps between two that are kept, 0 for one at the end of each stage', 0, 10**6)
     pool_chance: float = setting(0.5, 'that the frozen player of a round is an earlier one', 0, 1)

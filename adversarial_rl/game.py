@@ -8,6 +8,7 @@ __all__ = ['GRADED_ON', 'DISCRIMINATOR_REWARDS', 'Round', 'passes_reference', 'j
            'round_metrics']
 
 # %% ../nbs/15_game.ipynb #a5003230
+import time
 from dataclasses import dataclass, replace
 
 import torch
@@ -32,6 +33,8 @@ class Round:
     replayed_passed: list = None # P lists of C tuples of bool, one for each replayed test; None likewise
     mutants_passed: list = None  # P lists of dicts as in `tests_passed`, one for each wrong program besides
     unfair_passed: list = None   # P lists of dicts {test that is not valid: passed} for programs and wrong programs, where a reward asks for it
+
+    seconds_rollout: float = 0.  # That sampling took
 
     def __post_init__(self):
         if self.replayed_passed is None: self.replayed_passed = [[()] * len(rows) for rows in self.baseline_passed]
@@ -101,8 +104,10 @@ def play_round(generator,        # A `Generator`
                seen:int=None     # Stage of the programs that the discriminator is shown, one program a suite in turn; None for the problem alone
               )->Round:
     "Both players play, both are graded."
+    start = time.perf_counter()
     written = generator.play(problems, n_programs, temperature, rng)
     tested = discriminator.play(problems, n_suites, tester_temperature, rng, **_shown(generator, written, n_programs, n_suites, seen)) if n_suites else None
+    rollout = time.perf_counter() - start
     split = lambda flat, n: [flat[i:i + n] for i in range(0, len(flat), n)]
     programs = split(generator.programs(written, [p for p in problems for _ in range(n_programs)]), n_programs)
     suites = split(discriminator.suites(tested, [p for p in problems for _ in range(n_suites)]), n_suites) if n_suites else [[] for _ in problems]
@@ -112,7 +117,7 @@ def play_round(generator,        # A `Generator`
     baseline, own = grade_programs([replace(p, baseline_tests=(*p.baseline_tests, *more)) for p, more in zip(problems, replayed or [()] * len(problems))], everyone, usable)
     def part(cut): return [[row and cut(row, len(p.baseline_tests)) for row in rows[:n_programs]] for p, rows in zip(problems, baseline)]
     r = Round(problems, programs, suites, valid, usable, part(lambda row, n: row[:n]), [rows[:n_programs] for rows in own], written, tested,
-              part(lambda row, n: row[n:]), [rows[n_programs:] for rows in own])
+              part(lambda row, n: row[n:]), [rows[n_programs:] for rows in own], seconds_rollout=rollout)
     if unfair: r.unfair_passed = on_tests(problems, everyone, [[[t for t, ok in zip(s, f or ()) if not ok] for s, f in zip(group, flags)] for group, flags in zip(suites, valid)])
     return r
 

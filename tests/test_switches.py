@@ -135,3 +135,8 @@ def test_the_discriminator_sees_the_stage_that_learns(tmp_path):
     assert row['reward/discriminator'] != plain['reward/discriminator'] and row['baseline_pass_rate'] == plain['baseline_pass_rate']
     results = train(*config(tmp_path, discriminator_sees='stage', n_discriminator_steps=1, n_generator_steps=0))
     assert results['steps'] == 5 and results['configuration']['discriminator_sees'] == 'stage'
+
+
+def test_a_hotter_opponent_writes_more_wrong_programs(tmp_path):
+    solved = [sum(r['solved'] for r in rows(tmp_path, 2, opponents=8, opponent_temperature=t, problems_per_step=12)[1]) for t in (0., 3.)]
+    assert solved[1] < solved[0] / 2

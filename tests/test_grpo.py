@@ -1,0 +1,93 @@
+"GRPO on TRL from its command lines: rewards rise from real runs, evaluations stand where they should, a killed run goes on, mistakes are one line."
+import json, os, signal, subprocess, sys, time
+from pathlib import Path
+
+import pytest, yaml
+
+from adversarial_rl import code_game, grpo
+from adversarial_rl.platforms import platform
+from adversarial_rl.tracking import read_metrics
+from adversarial_rl.trl_settings import grpo_arguments, read_settings
+
+ROOT = Path(__file__).parent.parent
+QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16', '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu']
+COMMANDS = {grpo: 'grpo_code_execution_starter.yaml', code_game: 'grpo_code_game_starter.yaml'}
+
+
+def flags(module, folder, *more): return ['--config', str(ROOT/'configs'/COMMANDS[module]), '--output_dir', str(folder), *QUICK, *more]
+
+
+@pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('grpo*.yaml')), ids=lambda p: p.name)
+def test_shipped_configuration_is_read_and_accepted(path, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    kind = code_game.CodeGameSettings if 'game' in path.name else grpo.GRPOSettings
+    s = read_settings(kind, ['--config', f'configs/{path.name}'], 'x', '')
+    args, _ = grpo_arguments(s.training_args, s.vllm, platform('cpu'), tmp_path)
+    assert s.model.id == yaml.safe_load(path.read_text())['model']['id'] and args.max_steps in (60, 90)
+
+
+@pytest.mark.parametrize('module', COMMANDS, ids=lambda m: m.__name__)
+def test_a_run_leaves_metrics_and_a_model(module, tmp_path, capfd):
+    assert module.main(flags(module, tmp_path)) == 0
+    rows = read_metrics(tmp_path/'metrics.jsonl')
+    assert [r['step'] for r in rows] == list(range(1, 7)) and all(-1 <= r['reward/avg_batch_reward'] <= 1 for r in rows)
+    assert '6 of 6 steps' in capfd.readouterr().out and list((tmp_path/'model').rglob('adapter_model.safetensors'))
+    if module is code_game:
+        shares = [sum(r[f'programs/{k}'] for k in code_game.KINDS) for r in rows]
+        assert all(abs(x - 1) < 1e-9 for x in shares) and all('reward/successful_predictions_count' in r for r in rows)
+
+
+@pytest.mark.parametrize('module', COMMANDS, ids=lambda m: m.__name__)
+def test_killed_it_goes_on(module, tmp_path):
+    "A real SIGKILL in the middle; the steps stand once each in the metrics."
+    command = [sys.executable, '-m', module.__name__, *flags(module, tmp_path, '--training_args.max_steps', '8')]
+    p = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    end = time.time() + 240
+    while not (tmp_path/'checkpoint-4'/'trainer_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.05)
+    p.kill(); p.wait()
+    assert (tmp_path/'checkpoint-4').exists() or (tmp_path/'checkpoint-6').exists()
+    done = subprocess.run([*command, '--resume', 'true'], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert [r['step'] for r in read_metrics(tmp_path/'metrics.jsonl')] == list(range(1, 9))
+
+
+@pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
+def test_a_signal_saves_and_ends(number, tmp_path):
+    command = [sys.executable, '-m', 'adversarial_rl.grpo', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
+    p = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    end = time.time() + 240
+    while not ((tmp_path/'metrics.jsonl').exists() and read_metrics(tmp_path/'metrics.jsonl')) and time.time() < end: time.sleep(.1)
+    p.send_signal(number)
+    out, err = p.communicate(timeout=120)
+    step = read_metrics(tmp_path/'metrics.jsonl')[-1]['step']
+    assert p.returncode == (130 if number == signal.SIGINT else 0) and f'checkpoint-{step} is saved' in out + err and 'Traceback' not in err
+    assert json.loads((tmp_path/f'checkpoint-{step}'/'trainer_state.json').read_text())['global_step'] == step
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    for module, more, told in ((grpo, ['--training_args.max_step', '3'], "'max_steps'"), (grpo, ['--model.lora_rnk', '3'], 'model.lora_rank'), (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
+                               (grpo, ['--resume', 'true'], 'no whole checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'), (code_game, ['--opponent.kind', 'frozn'], "'frozen'"),
+                               (code_game, ['--opponent.kind', 'server'], 'opponent.id'), (code_game, ['--reward', 'learnability'], 'opponent.predictions')):
+        assert module.main(flags(module, tmp_path/'o', *more)) == 2, more
+        err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
+        assert len(err) == 1 and told in err[0], (more, err)
+
+
+def test_the_predictor_learns_on_the_writer_s_programs(tmp_path):
+    assert code_game.main(flags(code_game, tmp_path, '--predictor_steps', '2')) == 0
+    assert json.loads((tmp_path/'programs.json').read_text()) and len(read_metrics(tmp_path/'predictor'/'metrics.jsonl')) == 2
+
+
+def test_earlier_learners_are_opponents(tmp_path):
+    assert code_game.main(flags(code_game, tmp_path, '--opponent.kind', 'earlier', '--opponent.refresh_every', '2')) == 0
+    assert len(read_metrics(tmp_path/'metrics.jsonl')) == 6
+
+
+def test_random_or_hash_dependent_programs_earn_nothing():
+    from adversarial_rl.agents import Scripted
+    game = code_game.Game(Scripted(lambda prompt: 'nobody knows'))
+    cheats = ['import random\nprint(random.random())', 'print(hash("a"))', 'print({"a", "b", "c"})', 'import time\nprint(time.time())', 'print(id(3))', 'print(object())', 'class A: pass\nprint(A())',
+              'print(__import__("random").random())', 'print(str(min({"a", "b", "c", "d"}, key=hash)))', 'print("7" * 10000)', 'import os\nprint(os.getpid())', 'from uuid import *\nprint(uuid4())',
+              'print((lambda: 0).__hash__())', 'x = []\nprint(x.__repr__.__hash__())', 'print(frozenset("abcdef"))', 'import datetime\nprint(datetime.date.today())']
+    assert game([''] * len(cheats), cheats) == [-1.] * len(cheats)
+    assert game(['', ''], ['print(2 ** 10)', 'print(sorted([3, 1])[0])']) == [1., 1.]
