@@ -72,6 +72,7 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
                    callbacks=(), make=make_learner)->dict:
     "Train, measure on MBPP along the way, save; returns what happened. Raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
     from datasets import Dataset
+    from transformers import PrinterCallback
     from trl import GRPOTrainer
     s, output = settings, check_writable(settings.output_dir)
     p = platform(s.device)
@@ -86,6 +87,7 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
         mbpp = interval_evaluation(interval_settings(s.evaluation), folder=output/'eval_results', name='learner', write=lambda row: tracker.write(dict(step=row['mbpp_eval/step']) | row))
         trainer = GRPOTrainer(model=model, processing_class=tokenizer, reward_funcs=rewards, args=args, train_dataset=Dataset.from_list(rows),
                               callbacks=[MetricsCallback(tracker, extra), stop, *callbacks, *([mbpp] if mbpp else [])])
+        trainer.remove_callback(PrinterCallback)
         try: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally: stop.restore()
     step = trainer.state.global_step

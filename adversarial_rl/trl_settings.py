@@ -18,6 +18,7 @@ from transformers.trainer_callback import TrainerCallback
 from .config import closest
 from .interval import IntervalConfig
 from .platforms import Platform, UsageError, installed, one_line, resource
+from .tracking import progress_bar
 
 # %% ../nbs/27_trl.ipynb #c4b3ff0d
 @dataclass
@@ -140,11 +141,17 @@ class MetricsCallback(TrainerCallback):
     def __init__(self, tracker, extra=None # Called without arguments for further metrics of the step
                 ): self.tracker, self.extra = tracker, extra or dict
 
+    def on_train_begin(self, args, state, control, **kw): self.bar = progress_bar(state.max_steps, state.global_step)
+
+    def on_train_end(self, args, state, control, **kw): self.bar.close()
+
     def on_log(self, args, state, control, logs=None, **kw):
         if not state.is_world_process_zero or 'train_runtime' in logs: return
         row = {k: v for k, v in logs.items() if isinstance(v, (int, float))}
         if 'reward' in row: row['reward/avg_batch_reward'] = row['reward']
         self.tracker.write(dict(step=state.global_step) | row | self.extra())
+        self.bar.set_postfix_str(f"reward {row.get('reward', 0):.2f}", refresh=False)
+        self.bar.update(state.global_step - self.bar.n)
 
 # %% ../nbs/27_trl.ipynb #8b086a53
 class StopCallback(TrainerCallback):
