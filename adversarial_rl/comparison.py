@@ -124,6 +124,7 @@ def run_jobs(jobs, args, folder):
                     if p.returncode: raise UsageError(f"{job[0]}, seed {job[1]} did not finish; {folder/f'{job[0]}_{job[1]}.log'} says why")
         finally:
             for p in running: p.terminate()
+            for p in running: p.wait()
 
 def run(argv:list):
     "The command `compare_training`."
