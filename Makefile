@@ -19,7 +19,7 @@ test: .venv/installed-dev
 seeds: .venv/installed
 	$(BIN)/compare_seeds --config configs/starter.yaml --seeds 0 1 2 --readme README.md
 
-# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a half; leave the machine alone meanwhile).
+# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a quarter; leave the machine alone meanwhile).
 compare: .venv/installed
 	$(BIN)/compare_training --readme README.md
 	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md

@@ -17,12 +17,12 @@ from pathlib import Path
 from .agents import Local, Server
 from .config import closest
 from .grading import grade_many, to_outcome
-from .grpo import text_of, train_with_trl
-from .platforms import UsageError, enough_memory, guarded, quiet_libraries, write_whole
+from .grpo import run_with_trl, text_of, train_with_trl
+from .platforms import UsageError, guarded, write_whole
 from .policy import Policy, load_model
 from .printing import prediction_prompt, printing_prompts
 from .sandbox import Job, Sandbox
-from .trl_settings import TRLSettings, read_settings
+from .trl_settings import TRLSettings
 from transformers.trainer_callback import TrainerCallback
 
 # %% ../nbs/33_code_game.ipynb #17d19382
@@ -195,31 +195,26 @@ def train_predictor(s:CodeGameSettings, programs:dict)->dict: # Program -> outpu
     "The second phase: another adapter learns to foretell the writer's valid programs."
     rows = [dict(prompt=prediction_prompt(text), output=output) for text, output in programs.items()]
     if not rows: raise UsageError('predictor_steps: the writer wrote no valid program to learn from')
-    return train_with_trl(replace(s, output_dir=f'{s.output_dir}/predictor', training_args=s.training_args | dict(max_steps=s.predictor_steps), resume=False), rows, [prediction_rewards], [1.])
+    return train_with_trl(replace(s, output_dir=f'{s.output_dir}/predictor', training_args=s.training_args | dict(max_steps=s.predictor_steps), resume=False), lambda tokenizer: rows, [prediction_rewards], [1.])
 
 def train(s:CodeGameSettings)->dict:
     "The writer learns; then, where asked for, the predictor on its programs."
     check_settings(s)
-    quiet_libraries()
-    held, callbacks = {}, []
+    callbacks = []
     def make(m, p):
-        policy = held['policy'] = Policy(*load_model(m.id, p.dtype, p.device, cache_dir=m.cache_dir), ['learner', 'opponent'] if s.opponent.kind == 'earlier' else ['learner'], rank=m.lora_rank, alpha=m.lora_rank)
+        policy = Policy(*load_model(m.id, p.dtype, p.device, cache_dir=m.cache_dir), ['learner', 'opponent'] if s.opponent.kind == 'earlier' else ['learner'], rank=m.lora_rank, alpha=m.lora_rank)
         policy.model.set_adapter('learner')
         game.opponent = make_opponent(s.opponent, policy, p.device, p.dtype)
         if s.opponent.kind == 'earlier': callbacks.append(Refresh(policy, s.opponent.refresh_every))
         return policy.model, policy.tokenizer
     game = Game(None, s.opponent.predictions, s.reward, tuple(s.forbidden.split()), s.max_chars, s.max_lines, s.opponent.temperature)
-    rows = [dict(prompt=p) for p, _ in printing_prompts('training')]
-    with enough_memory('lower training_args.per_device_train_batch_size or training_args.max_completion_length'):
-        done = train_with_trl(s, rows, [game], [1.], game.metrics, callbacks, make)
-        write_whole(Path(s.output_dir)/'programs.json', json.dumps(game.programs, indent=1).encode())
-        return done | (dict(predictor=train_predictor(s, game.programs)) if s.predictor_steps and not done['stopped'] else {})
+    done = train_with_trl(s, lambda tokenizer: [dict(prompt=p) for p, _ in printing_prompts('training')], [game], [1.], game.metrics, callbacks, make)
+    write_whole(Path(s.output_dir)/'programs.json', json.dumps(game.programs, indent=1).encode())
+    return done | (dict(predictor=train_predictor(s, game.programs)) if s.predictor_steps and not done['stopped'] else {})
 
 def run(argv:list):
     "The command `grpo_code_game`."
-    s = read_settings(CodeGameSettings, argv, 'grpo_code_game', 'One model writes programs, another foretells what they print.')
-    done = train(s)
-    print(f"{done['step']} of {done['steps']} steps in {done['seconds']:.0f} s; metrics and model in {s.output_dir}")
+    run_with_trl(CodeGameSettings, train, argv, 'grpo_code_game', 'One model writes programs, another foretells what they print.')
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['GOLDEN', 'CONDITIONS', 'REWARDS', 'GRPO', 'Condition', 'next_step', 'Clock', 'pass_rates', 'suite_figures',
-           'train_own', 'rollout_of', 'train_trl', 'tester_figures', 'run_condition', 'run', 'main']
+           'train_own', 'rollout_of', 'train_trl', 'tester_figures', 'configured', 'run_condition',
+           'read_configuration', 'run', 'main']
 
 # %% ../nbs/44_compare.ipynb #aa4be3a4
 import argparse, json, os, sys, time
@@ -168,6 +169,11 @@ def tester_figures(discriminator, problems, tests=4, seed=0)->dict: # Of `evalua
     kept = [c.problem for c in cases]
     return evaluate_tester(cases, discriminator_suites(discriminator, kept, tests, seed=seed) if discriminator else baseline_suites(random_inputs, kept, tests, seed))
 
+def configured(condition:Condition, config:TrainingConfig, ppo:PPOConfig)->tuple:
+    "The configuration with the condition's settings; raises `ValueError` for one that there is not."
+    if unknown := set(condition.settings) - set(asdict(config)) - set(asdict(ppo)): raise ValueError(f'{condition.label}: no setting {sorted(unknown)[0]}')
+    return tuple(check(replace(c, **{k: v for k, v in condition.settings.items() if k in asdict(c)})) for c in (config, ppo))
+
 def run_condition(condition:Condition,
                   config:TrainingConfig, ppo:PPOConfig, # Which the condition's settings change
                   seconds:float,                        # Of training
@@ -177,8 +183,7 @@ def run_condition(condition:Condition,
                   show=print)->dict:
     "Train in one condition and measure; one thread."
     torch.set_num_threads(1)
-    changed = {f: {k: v for k, v in condition.settings.items() if hasattr(c, k)} for f, c in (('config', config), ('ppo', ppo))}
-    config, ppo = check(replace(config, **changed['config'], held_out=problems)), check(replace(ppo, **changed['ppo']))
+    config, ppo = configured(condition, replace(config, held_out=problems), ppo)
     held_out, rows, clock = training_problems(config)[1], [], Clock(seconds, marks)
     def measure(generator, discriminator, step):
         row = dict(seconds=round(clock.spent, 2), step=step)
@@ -196,6 +201,12 @@ def run_condition(condition:Condition,
     return found | dict(marks=rows, settings=asdict(config) | asdict(ppo), versions=library_versions(), processor=platform('cpu').name)
 
 # %% ../nbs/44_compare.ipynb #2fa2b18a
+def read_configuration(file:str, seed:int, folder, model:str=None)->tuple:
+    "What `run_training` would be told by a file; a model in place of the file's."
+    flags = ['--config', file, '--seed', str(seed), '--output-dir', str(folder), '--device', 'cpu']
+    if model: flags += ['--generator-model', str(model), '--discriminator-model', str(model)]
+    return parse_config([TrainingConfig, PPOConfig, IntervalConfig], flags, '')[:2]
+
 def run(argv:list):
     "`python -m adversarial_rl.compare CONDITION`: one condition, one seed, one JSON file."
     parser = argparse.ArgumentParser('python -m adversarial_rl.compare', description='Train in one condition for a given time and measure.')
@@ -209,9 +220,7 @@ def run(argv:list):
     a = parser.parse_args(argv)
     quiet_libraries()
     output = Path(a.output)
-    flags = ['--config', a.config, '--seed', str(a.seed), '--output-dir', str(check_writable(output.parent)), '--device', 'cpu']
-    if a.model: flags += ['--generator-model', a.model, '--discriminator-model', a.model]
-    config, ppo, _ = parse_config([TrainingConfig, PPOConfig, IntervalConfig], flags, '')
+    config, ppo = read_configuration(a.config, a.seed, check_writable(output.parent), a.model)
     found = run_condition((CONDITIONS | REWARDS)[a.condition], config, ppo, a.seconds, a.marks)
     write_whole(output, (json.dumps(found, indent=1) + '\n').encode())
 

@@ -4,17 +4,18 @@
 
 # %% auto #0
 __all__ = ['COLOURS', 'mean_curve', 'seconds_to', 'cell', 'pass_rate_table', 'tester_table', 'comparison_figure', 'missing',
-           'run_jobs', 'run', 'main']
+           'model_of', 'run_jobs', 'run', 'main']
 
 # %% ../nbs/45_comparison.ipynb #2fe90af8
 import argparse, json, os, subprocess, sys, time
+from dataclasses import asdict
 from pathlib import Path
 
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
-from .compare import CONDITIONS, REWARDS
+from .compare import CONDITIONS, REWARDS, configured, read_configuration
 from .metrics import over_samples
 from .platforms import UsageError, check_writable, guarded, write_whole
 from .starter import Recipe, make_starter
@@ -97,12 +98,17 @@ def comparison_figure(results:dict, path, kind:str='conditions')->Path:
 # %% ../nbs/45_comparison.ipynb #3515b66c
 def missing(jobs:list,   # (condition, seed) pairs
             args, folder)->list:
-    "Jobs without results of this length."
+    "Jobs without results of this length and these settings."
     def done(job):
         try: r = json.loads((folder/f'{job[0]}_{job[1]}.json').read_text())
         except (OSError, ValueError): return False
-        return r['seconds'] == args.seconds and len(r['marks']) == args.marks + 1
+        asked = configured((CONDITIONS | REWARDS)[job[0]], *read_configuration(args.config, job[1], folder, model_of(job, folder)))
+        return r['seconds'] == args.seconds and len(r['marks']) == args.marks + 1 and r['settings'] == asdict(asked[0]) | asdict(asked[1])
     return [job for job in jobs if not done(job)]
+
+def model_of(job, folder)->Path:
+    "The model of a condition that has one of its own."
+    return folder/'code_starter' if job[0] == 'code' else None
 
 def run_jobs(jobs, args, folder):
     "Run all, one on each core; raises `UsageError` if one fails."
@@ -113,7 +119,7 @@ def run_jobs(jobs, args, folder):
                 while free and waiting:
                     job, core = waiting.pop(0), free.pop()
                     flags = ['--config', args.config, '--seed', str(job[1]), '--seconds', str(args.seconds), '--marks', str(args.marks), '--output', str(folder/f'{job[0]}_{job[1]}.json')]
-                    if 'code' == job[0]: flags += ['--model', str(folder/'code_starter')]
+                    if model := model_of(job, folder): flags += ['--model', str(model)]
                     running[subprocess.Popen([sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.compare', job[0], *flags], env=os.environ | dict(OMP_NUM_THREADS='1'), stdout=(folder/f'{job[0]}_{job[1]}.log').open('w'),
                                              stderr=subprocess.STDOUT, preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}))] = job, core
                 time.sleep(.2)

@@ -4,10 +4,10 @@
 
 # %% auto #0
 __all__ = ['PRINT', 'GRPOSettings', 'prompt_rows', 'text_of', 'execution_rewards', 'test_rewards', 'make_learner',
-           'train_with_trl', 'train', 'run', 'main']
+           'train_with_trl', 'train', 'run_with_trl', 'run', 'main']
 
 # %% ../nbs/32_grpo.ipynb #e56bd590
-import json, sys, time
+import json, os, sys, time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -65,7 +65,7 @@ def make_learner(m:ModelSettings, p)->tuple: # What TRL trains, its tokenizer
     return (Policy(model, tokenizer, ['learner'], rank=m.lora_rank, alpha=m.lora_rank).model if m.lora_rank else model.requires_grad_(True)), tokenizer
 
 def train_with_trl(settings,        # With the sections of `GRPOSettings`
-                   rows:list,       # Of the dataset
+                   rows,            # Rows of the dataset, a function of the tokenizer
                    rewards:list,    # Functions as TRL calls them
                    weights:list,    # Of each
                    extra=None,      # Further metrics of a step, as `MetricsCallback` takes them
@@ -83,9 +83,10 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
     model, tokenizer = make(s.model, p)
     first = json.loads((checkpoint/'trainer_state.json').read_text())['global_step'] if checkpoint else -1
     stop, started = StopCallback(), time.perf_counter()
+    if s.wandb.project: os.environ.setdefault('WANDB_PROJECT', s.wandb.project)
     with Tracker(output, first + 1, settings=asdict(s), report_to='auto' if s.wandb.enabled else 'none') as tracker:
         mbpp = interval_evaluation(interval_settings(s.evaluation), folder=output/'eval_results', name='learner', write=lambda row: tracker.write(dict(step=row['mbpp_eval/step']) | row))
-        trainer = GRPOTrainer(model=model, processing_class=tokenizer, reward_funcs=rewards, args=args, train_dataset=Dataset.from_list(rows),
+        trainer = GRPOTrainer(model=model, processing_class=tokenizer, reward_funcs=rewards, args=args, train_dataset=Dataset.from_list(rows(tokenizer)),
                               callbacks=[MetricsCallback(tracker, extra), stop, *callbacks, *([mbpp] if mbpp else [])])
         trainer.remove_callback(PrinterCallback)
         try: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
@@ -99,18 +100,20 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
 # %% ../nbs/32_grpo.ipynb #46c3ebcf
 def train(s:GRPOSettings)->dict:
     "GRPO on what programs do when they are run."
-    quiet_libraries()
-    _, tokenizer = load_model(s.model.id, cache_dir=s.model.cache_dir) if s.prompts != 'starter' else (None, None)
-    rows = prompt_rows(s.prompts, bool(tokenizer and getattr(tokenizer, 'chat_template', None)), s.evaluation.dataset_path)
+    def rows(tokenizer): return prompt_rows(s.prompts, bool(getattr(tokenizer, 'chat_template', None)), s.evaluation.dataset_path)
     both = s.tests_weight > 0
-    with enough_memory('lower training_args.per_device_train_batch_size or training_args.max_completion_length'):
-        return train_with_trl(s, rows, [execution_rewards, *([test_rewards] if both else [])], [1., *([s.tests_weight] if both else [])])
+    return train_with_trl(s, rows, [execution_rewards, *([test_rewards] if both else [])], [1., *([s.tests_weight] if both else [])])
+
+def run_with_trl(kind, train, argv:list, prog:str, about:str):
+    "A command: its settings, its training, a line on what came of it."
+    s = read_settings(kind, argv, prog, about)
+    quiet_libraries()
+    with enough_memory('lower training_args.per_device_train_batch_size or training_args.max_completion_length'): done = train(s)
+    print(f"{done['step']} of {done['steps']} steps in {done['seconds']:.0f} s; metrics and model in {s.output_dir}")
 
 def run(argv:list):
     "The command `grpo_code_execution`."
-    s = read_settings(GRPOSettings, argv, 'grpo_code_execution', 'GRPO with rewards for programs that run.')
-    done = train(s)
-    print(f"{done['step']} of {done['steps']} steps in {done['seconds']:.0f} s; metrics and model in {s.output_dir}")
+    run_with_trl(GRPOSettings, train, argv, 'grpo_code_execution', 'GRPO with rewards for programs that run.')
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -7,9 +7,8 @@ __all__ = ['PRINTING', 'RECIPE', 'CARD', 'texts', 'answered', 'writer', 'predict
            'main']
 
 # %% ../nbs/46_printing_starter.ipynb #2d2f242d
-import argparse, sys, time
+import argparse, sys
 from dataclasses import replace
-from pathlib import Path
 
 import torch
 
@@ -17,10 +16,10 @@ from .agents import Local
 from .curriculum import curriculum, draw_input
 from .grading import grade_many
 from .metrics import bootstrap
-from .platforms import UsageError, check_writable, guarded, platform, quiet_libraries
+from .platforms import UsageError, check_writable, guarded, quiet_libraries
 from .policy import Policy, load_model
 from .printing import OUTPUT_STAGE, PROGRAM_STAGE, prediction_prompt, printing_prompts, program, request, title, working
-from .starter import Recipe, Task, warm_start
+from .starter import Recipe, Task, save_starter, warm_start
 from .tracking import progress_bar
 
 # %% ../nbs/46_printing_starter.ipynb #7bc5a988
@@ -79,18 +78,8 @@ Licence: MIT, as the project.
 """
 
 def make_printing_starter(folder, recipe:Recipe=RECIPE, progress=None, problems:int=400)->dict:
-    "Make it, measure it, save it with its card; returns the figures."
-    torch.set_num_threads(1)
-    started = time.perf_counter()
-    model, tokenizer = warm_start(recipe, progress, PRINTING)
-    seconds = time.perf_counter() - started
-    model.save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
-    figures = measure(Local(Policy(*load_model(str(folder)), ['learner']), max_new_tokens=64), problems)
-    text = {k: f"{v['mean']:.3f} [{v['low']:.3f}, {v['high']:.3f}]" for k, v in figures.items()}
-    (Path(folder)/'README.md').write_text(CARD.format(**text, parameters=sum(p.numel() for p in model.parameters()), vocabulary=len(tokenizer), seed=recipe.seed, steps=recipe.steps,
-                                                      seconds=seconds, problems=problems, processor=platform('cpu').name))
-    return figures
+    "The bundled model that writes programs and foretells them."
+    return save_starter(folder, recipe, PRINTING, lambda f: measure(Local(Policy(*load_model(f), ['learner']), max_new_tokens=64), problems), CARD, progress, problems=problems)
 
 # %% ../nbs/46_printing_starter.ipynb #09e8680b
 def run(argv:list):

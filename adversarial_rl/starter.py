@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['PAD', 'END', 'GAME', 'CARD', 'Recipe', 'make_tokenizer', 'example', 'solver_example', 'tester_example',
-           'warm_start_texts', 'solver', 'Task', 'batches', 'make_model', 'warm_start', 'make_starter', 'run', 'main']
+           'warm_start_texts', 'solver', 'Task', 'batches', 'make_model', 'warm_start', 'save_starter', 'make_starter',
+           'run', 'main']
 
 # %% ../nbs/41_starter.ipynb #f2ffc9ae
 import argparse, random, sys, time
@@ -156,23 +157,33 @@ On {problems} held-out problems, whose compositions of operations are in neither
 Licence: MIT, as the project.
 """
 
-def make_starter(folder, recipe:Recipe, progress=None)->dict:
-    "Make the starter, measure it, save it with its card; returns the figures."
+def save_starter(folder, recipe:Recipe, task:Task,
+                 measure,       # Called with the folder; returns figures by name
+                 card:str,      # Template of the card
+                 progress=None,
+                 **more         # Of the template
+                )->dict:
+    "Make a model, save it, measure it, write its card; returns the figures."
     from adversarial_rl.platforms import platform
     torch.set_num_threads(1)
     started = time.perf_counter()
-    model, tokenizer = warm_start(recipe, progress)
+    model, tokenizer = warm_start(recipe, progress, task)
     seconds = time.perf_counter() - started
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
-    policy = Policy(*load_model(str(folder)), ['generator', 'discriminator'])
-    figures = evaluate_players(Generator(policy, stages=recipe.reasoning), Discriminator(policy, max_tests=1), starter_problems('held_out', 400))
+    figures = measure(str(folder))
     text = {k: f"{v['mean']:.3f} [{v['low']:.3f}, {v['high']:.3f}]" if isinstance(v, dict) else v for k, v in figures.items()}
-    stages = '' if len(recipe.reasoning) == len(REASONING_STAGES) else f" --stages {' '.join(recipe.stages)}"
-    card = CARD.format(**text, stages=stages, parameters=sum(p.numel() for p in model.parameters()), vocabulary=len(tokenizer), seed=recipe.seed, steps=recipe.steps,
-                       seconds=seconds, warm=recipe.n_problems, processor=platform('cpu').name)
-    (Path(folder)/'README.md').write_text(card)
+    (Path(folder)/'README.md').write_text(card.format(**text, **more, parameters=sum(p.numel() for p in model.parameters()), vocabulary=len(tokenizer), seed=recipe.seed, steps=recipe.steps,
+                                                      seconds=seconds, processor=platform('cpu').name))
     return figures
+
+def make_starter(folder, recipe:Recipe, progress=None)->dict:
+    "The bundled model of the game."
+    def measure(folder):
+        policy = Policy(*load_model(folder), ['generator', 'discriminator'])
+        return evaluate_players(Generator(policy, stages=recipe.reasoning), Discriminator(policy, max_tests=1), starter_problems('held_out', 400))
+    stages = '' if len(recipe.reasoning) == len(REASONING_STAGES) else f" --stages {' '.join(recipe.stages)}"
+    return save_starter(folder, recipe, GAME, measure, CARD, progress, stages=stages, warm=recipe.n_problems)
 
 # %% ../nbs/41_starter.ipynb #84fcc0b5
 def run(argv:list):
