@@ -15,9 +15,9 @@ test: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=5 tests
 
-# The README's table of three seeds (about half an hour).
+# The README's tables of three seeds (about three quarters of an hour).
 seeds: .venv/installed
-	$(BIN)/compare_seeds --config configs/starter.yaml --seeds 0 1 2 --readme README.md
+	for what in run_training grpo_code_execution grpo_code_game; do $(BIN)/compare_seeds --what $$what --readme README.md || exit; done
 
 # The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a quarter; leave the machine alone meanwhile).
 compare: .venv/installed
@@ -30,9 +30,10 @@ bench: .venv/installed
 	$(BIN)/bench_graders --readme README.md
 
 # The bundled models again from nothing, seed 0.
-starter: .venv/installed
+starter: .venv/installed-games
 	$(BIN)/make_starter --seed 0
 	$(BIN)/make_printing_starter --seed 0
+	$(BIN)/make_games_starter --seed 0
 
 .venv/installed: setup.py settings.ini
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'
@@ -45,6 +46,10 @@ starter: .venv/installed
 
 .venv/installed-dev: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[dev,tracking]'
+	@touch $@
+
+.venv/installed-games: .venv/installed
+	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[games]'
 	@touch $@
 
 clean:

@@ -117,6 +117,10 @@ class Game:
 
     def metrics(self)->dict: return self.seen
 
+    def state_dict(self)->dict: return dict(calls=self.calls, programs=self.programs)
+
+    def load_state_dict(self, state): self.calls, self.programs = state['calls'], state['programs']
+
 def _program(text):
     fences = re.findall(r'```[^\n`]*\n(.*?)(?:```|\Z)', text, re.S)
     return (fences[-1] if fences else text).strip('\n')
@@ -208,7 +212,7 @@ def train(s:CodeGameSettings)->dict:
         if s.opponent.kind == 'earlier': callbacks.append(Refresh(policy, s.opponent.refresh_every))
         return policy.model, policy.tokenizer
     game = Game(None, s.opponent.predictions, s.reward, tuple(s.forbidden.split()), s.max_chars, s.max_lines, s.opponent.temperature)
-    done = train_with_trl(s, lambda tokenizer: [dict(prompt=p) for p, _ in printing_prompts('training')], [game], [1.], game.metrics, callbacks, make)
+    done = train_with_trl(s, lambda tokenizer: [dict(prompt=p) for p, _ in printing_prompts('training')], [game], [1.], game.metrics, callbacks, make, game)
     write_whole(Path(s.output_dir)/'programs.json', json.dumps(game.programs, indent=1).encode())
     return done | (dict(predictor=train_predictor(s, game.programs)) if s.predictor_steps and not done['stopped'] else {})
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PRINT', 'GRPOSettings', 'prompt_rows', 'text_of', 'execution_rewards', 'test_rewards', 'make_learner',
-           'train_with_trl', 'train', 'run_with_trl', 'run', 'main']
+           'train_with_trl', 'first_and_last', 'train', 'run_with_trl', 'run', 'main']
 
 # %% ../nbs/32_grpo.ipynb #e56bd590
 import json, os, sys, time
@@ -14,13 +14,13 @@ from pathlib import Path
 from .grading import grade_many
 from .interval import interval_evaluation
 from .mbpp import chat_turn, few_shot, load_mbpp, program_in
-from .platforms import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries
+from .platforms import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries, write_whole
 from .policy import Policy, load_model
 from .printing import printing_prompts
 from .problems import load_problems
 from .rewards import execution_reward, generator_reward
-from .tracking import Tracker
-from .trl_settings import MetricsCallback, ModelSettings, StopCallback, TRLSettings, grpo_arguments, interval_settings, newest_whole, read_settings
+from .tracking import Tracker, read_metrics
+from .trl_settings import MetricsCallback, ModelSettings, StateCallback, StopCallback, TRLSettings, grpo_arguments, interval_settings, newest_whole, read_settings
 
 # %% ../nbs/32_grpo.ipynb #e92736c9
 @dataclass
@@ -69,10 +69,12 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
                    rewards:list,    # Functions as TRL calls them
                    weights:list,    # Of each
                    extra=None,      # Further metrics of a step, as `MetricsCallback` takes them
-                   callbacks=(), make=make_learner)->dict:
-    "Train, measure on MBPP along the way, save; returns what happened. Raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
+                   callbacks=(), make=make_learner,
+                   kept=None        # What `StateCallback` keeps with each checkpoint
+                  )->dict:          # As written to `training_results.json`
+    "Train, measure on MBPP along the way, save. Raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
     from datasets import Dataset
-    from transformers import PrinterCallback
+    from transformers import PrinterCallback, set_seed
     from trl import GRPOTrainer
     s, output = settings, check_writable(settings.output_dir)
     p = platform(s.device)
@@ -80,6 +82,7 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
     for line in notes: print(line)
     checkpoint = newest_whole(output) if s.resume else None
     if s.resume and not checkpoint: raise UsageError(f'--resume: no whole checkpoint in {output}; start without it')
+    set_seed(args.seed)   # The adapter's first weights are drawn before TRL sets it
     model, tokenizer = make(s.model, p)
     first = json.loads((checkpoint/'trainer_state.json').read_text())['global_step'] if checkpoint else -1
     stop, started = StopCallback(), time.perf_counter()
@@ -87,7 +90,7 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
     with Tracker(output, first + 1, settings=asdict(s), report_to='auto' if s.wandb.enabled else 'none') as tracker:
         mbpp = interval_evaluation(interval_settings(s.evaluation), folder=output/'eval_results', name='learner', write=lambda row: tracker.write(dict(step=row['mbpp_eval/step']) | row))
         trainer = GRPOTrainer(model=model, processing_class=tokenizer, reward_funcs=rewards, args=args, train_dataset=Dataset.from_list(rows(tokenizer)),
-                              callbacks=[MetricsCallback(tracker, extra), stop, *callbacks, *([mbpp] if mbpp else [])])
+                              callbacks=[MetricsCallback(tracker, extra), stop, *callbacks, *([StateCallback(kept, checkpoint)] if kept else []), *([mbpp] if mbpp else [])])
         trainer.remove_callback(PrinterCallback)
         try: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally: stop.restore()
@@ -95,7 +98,16 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
     if stop.stopped == StopCallback.SIGNALS[0]: raise KeyboardInterrupt(f'{output}/checkpoint-{step} is saved; the same command with --resume true goes on from there')
     if stop.stopped: print(f'{stop.stopped.name}: {output}/checkpoint-{step} is saved; --resume true goes on from there')
     else: trainer.save_model(str(output/'model'))
-    return dict(step=step, steps=args.max_steps, stopped=bool(stop.stopped), seconds=round(time.perf_counter() - started, 1))
+    results = dict(step=step, steps=args.max_steps, stopped=bool(stop.stopped), seconds=round(time.perf_counter() - started, 1), platform=asdict(p), configuration=asdict(s)) | first_and_last(read_metrics(output/'metrics.jsonl'))
+    if trainer.is_world_process_zero(): write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())
+    return results
+
+# %% ../nbs/32_grpo.ipynb #ec770294
+def first_and_last(rows:list, n:int=10)->dict: # 'first' and 'last': metric -> mean
+    "Means over the first and the last `n` steps that TRL reported."
+    steps = [r for r in rows if 'reward' in r]
+    def means(some): return {k: round(sum(x) / len(x), 4) for k in dict.fromkeys(k for r in some for k in r) if (x := [r[k] for r in some if isinstance(r.get(k), (int, float))])}
+    return dict(first=means(steps[:n]), last=means(steps[-n:]))
 
 # %% ../nbs/32_grpo.ipynb #46c3ebcf
 def train(s:GRPOSettings)->dict:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from .adversarial import check_players, load_players, make_players
+from .adversarial import make_players
 from .checkpoints import load_checkpoint
 from .config import REQUIRED, TrainingConfig, parse_config, setting
 from .game import passes_reference
@@ -22,6 +22,7 @@ from .grading import grade_many, grade_matrix, split_tests
 from .metrics import bootstrap
 from .platforms import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries, write_whole
 from .problems import Problem, fingerprint, load_problems, signature_mistake, syntax_mistake, unwritable
+from .resuming import check_players, load_players
 from .tracking import progress_bar, unfinished
 
 # %% ../nbs/31_inference.ipynb #df0200e1

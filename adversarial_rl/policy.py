@@ -16,7 +16,7 @@ from torch import nn
 from .platforms import UsageError, installed, online, out_of_memory, resource
 
 # %% ../nbs/10_policy.ipynb #5f1f49ee
-BUNDLED = ('starter', 'starter_printing')
+BUNDLED = ('starter', 'starter_printing', 'starter_games')
 CACHE = Path('model_cache')  # Of the working folder; for machines without a network
 
 def find_model(name:str)->tuple: # Where; whether files on this machine must do; the hub's cache folder if not the usual one
@@ -31,7 +31,7 @@ def load_model(name:str,             # 'starter', a folder, or a model's name on
                dtype:str='float32',  # Number type of the weights
                device:str='cpu',     # Where they go
                four_bit:bool=False,  # Whether weights are held in 4 bits (QLoRA, arXiv 2305.14314); on a CUDA card alone
-              cache_dir:str=''      # Where the hub's files are kept, if not in the usual place
+               cache_dir:str=''      # Where the hub's files are kept, if not in the usual place
               )->tuple:              # Model, tokenizer; raises `UsageError` if it cannot be loaded
     "Load a causal language model and its tokenizer; a pad token is chosen where there is none."
     from transformers import AutoModelForCausalLM

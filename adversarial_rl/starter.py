@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['PAD', 'END', 'GAME', 'CARD', 'Recipe', 'make_tokenizer', 'example', 'solver_example', 'tester_example',
-           'warm_start_texts', 'solver', 'Task', 'batches', 'make_model', 'warm_start', 'save_starter', 'make_starter',
-           'run', 'main']
+           'warm_start_texts', 'solver', 'Task', 'batches', 'make_model', 'targets', 'warm_start', 'save_starter',
+           'make_starter', 'run', 'main']
 
 # %% ../nbs/41_starter.ipynb #f2ffc9ae
 import argparse, random, sys, time
@@ -49,13 +49,14 @@ PAD, END = '<pad>', '<end>'
 
 def make_tokenizer(texts,       # Strings to learn merges from
                    vocabulary,  # Number of tokens
-                   stages=(*REASONING_STAGES, TEST_STAGE)
-                  ):            # A `PreTrainedTokenizerFast`
+                   stages=(*REASONING_STAGES, TEST_STAGE),
+                  split:str=''  # Pattern of the pieces that no merge joins; words and single digits by default
+                 ):             # A `PreTrainedTokenizerFast`
     "Byte-level BPE with single digits and one token for each stage title."
     from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
     from transformers import PreTrainedTokenizerFast
     core = Tokenizer(models.BPE())
-    core.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(r' ?\d'), 'isolated'), pre_tokenizers.ByteLevel(add_prefix_space=False)])
+    core.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(split or r' ?\d'), 'isolated'), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not split)])
     core.decoder = decoders.ByteLevel()
     core.train_from_iterator(texts, trainers.BpeTrainer(vocab_size=vocabulary - len(stages), special_tokens=[PAD, END],
                                                         initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False))
@@ -94,11 +95,13 @@ class Task:
     texts: object    # (compositions, rng) -> all texts, for the tokenizer
     first: object    # (tokenizer, recipe) -> a function of a composition and rng that gives token ids and whether each is learned
     second: object   # Likewise; `tester_share` of the batches
+    items: object = lambda recipe: curriculum('warm_start')[:recipe.n_problems]   # What compositions are drawn from
+    split: str = ''  # As for `make_tokenizer`
 
 GAME = Task((*REASONING_STAGES, TEST_STAGE), warm_start_texts, solver, lambda tokenizer, recipe: lambda c, rng: tester_example(tokenizer, c, rng))
 
 def batches(tokenizer, compositions, recipe, rng, task=GAME):
-    "Right-padded batches for ever: ids, mask and learned, each `(B, T)`."
+    "Right-padded batches for ever: ids, mask and learned, each `(B, T)`, and for each row how probable other tokens are where the first is learned, if an example says so."
     from torch.nn.utils.rnn import pad_sequence
     first, second = task.first(tokenizer, recipe), task.second(tokenizer, recipe)
     while True:
@@ -107,7 +110,7 @@ def batches(tokenizer, compositions, recipe, rng, task=GAME):
         rows = [write(c, rng) for c in chosen]
         ids, learned = (pad_sequence([torch.tensor(r[i]) for r in rows], batch_first=True) for i in (0, 1))
         mask = torch.arange(ids.shape[1])[None] < torch.tensor([[len(r[0])] for r in rows])
-        yield ids, mask, learned
+        yield ids, mask, learned, [r[2] for r in rows if len(r) > 2]
 
 # %% ../nbs/41_starter.ipynb #27be90b1
 def make_model(recipe, tokenizer):
@@ -119,17 +122,24 @@ def make_model(recipe, tokenizer):
         num_attention_heads=recipe.heads, num_key_value_heads=recipe.heads, max_position_embeddings=1024, tie_word_embeddings=True,
         pad_token_id=tokenizer.pad_token_id, eos_token_id=tokenizer.eos_token_id, bos_token_id=None, attn_implementation='sdpa'))
 
+def targets(ids, learned, choices, vocabulary):
+    "What is to be said at the learned positions: token ids `(n,)`, or with choices their distributions `(n, vocabulary)`."
+    if not choices: return ids[learned]
+    wanted, first = torch.nn.functional.one_hot(ids[learned], vocabulary).float(), learned.sum(1).cumsum(0) - learned.sum(1)
+    for i, some in zip(first.tolist(), choices): wanted[i] = torch.zeros(vocabulary).index_put((torch.tensor(list(some)),), torch.tensor(list(some.values())))
+    return wanted
+
 def warm_start(recipe:Recipe, progress=None, task:Task=GAME):
     "Make the starter: a model and its tokenizer, by supervised learning on the warm-start split. The same recipe gives the same weights."
     rng = random.Random(recipe.seed)
-    compositions = curriculum('warm_start')[:recipe.n_problems]
-    tokenizer = make_tokenizer(task.texts(compositions, rng), recipe.vocabulary, task.stages)
+    compositions = task.items(recipe)
+    tokenizer = make_tokenizer(task.texts(compositions, rng), recipe.vocabulary, task.stages, task.split)
     model = make_model(recipe, tokenizer)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda i: min(1, (i + 1) / 50) * (1 - i / recipe.steps))
-    for step, (ids, mask, learned) in zip(range(recipe.steps), batches(tokenizer, compositions, recipe, rng, task)):
+    for step, (ids, mask, learned, choices) in zip(range(recipe.steps), batches(tokenizer, compositions, recipe, rng, task)):
         logits = model(input_ids=ids, attention_mask=mask.long()).logits[:, :-1]
-        loss = torch.nn.functional.cross_entropy(logits[learned[:, 1:]], ids[:, 1:][learned[:, 1:]])
+        loss = torch.nn.functional.cross_entropy(logits[learned[:, 1:]], targets(ids[:, 1:], learned[:, 1:], choices, logits.shape[-1]))
         optimizer.zero_grad()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.)

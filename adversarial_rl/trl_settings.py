@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['ModelSettings', 'EvaluationSettings', 'VLLMSettings', 'WandBSettings', 'TRLSettings', 'names_of', 'read_settings',
-           'vllm_range', 'vllm_possible', 'grpo_arguments', 'MetricsCallback', 'StopCallback', 'newest_whole',
-           'interval_settings']
+           'vllm_range', 'vllm_possible', 'grpo_arguments', 'MetricsCallback', 'StopCallback', 'StateCallback',
+           'newest_whole', 'interval_settings']
 
 # %% ../nbs/27_trl_settings.ipynb #dcef02fe
 import json, re, signal, sys, threading
@@ -17,7 +17,7 @@ from transformers.trainer_callback import TrainerCallback
 
 from .config import closest
 from .interval import IntervalConfig
-from .platforms import Platform, UsageError, installed, one_line, resource
+from .platforms import Platform, UsageError, installed, one_line, resource, write_whole
 from .tracking import progress_bar
 
 # %% ../nbs/27_trl_settings.ipynb #c4b3ff0d
@@ -170,6 +170,18 @@ class StopCallback(TrainerCallback):
 
     def restore(self):
         for s, handler in self.usual.items(): signal.signal(s, handler)
+
+# %% ../nbs/27_trl_settings.ipynb #c3d1507e
+class StateCallback(TrainerCallback):
+    "Keep `state_dict()` of an object with each checkpoint, and hand it back with `load_state_dict()`."
+    FILE = 'reward_state.json'
+    def __init__(self, kept, checkpoint=None # To go on from
+                ):
+        self.kept = kept
+        if checkpoint and (Path(checkpoint)/self.FILE).exists(): kept.load_state_dict(json.loads((Path(checkpoint)/self.FILE).read_text()))
+
+    def on_save(self, args, state, control, **kw):
+        if state.is_world_process_zero: write_whole(Path(args.output_dir)/f'checkpoint-{state.global_step}'/self.FILE, json.dumps(self.kept.state_dict()).encode())
 
 # %% ../nbs/27_trl_settings.ipynb #b87ada60
 def newest_whole(folder)->Path: # None where there is none

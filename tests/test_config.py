@@ -39,7 +39,7 @@ def command(*flags, module='adversarial', **env): return subprocess.run([sys.exe
 def read(*flags): return parse_config([Evaluation], list(flags), '')[0]
 
 
-@pytest.mark.parametrize('path', sorted(p for p in resource('configs').glob('*.yaml') if not p.name.startswith('grpo')), ids=lambda p: p.name)
+@pytest.mark.parametrize('path', sorted(p for p in resource('configs').glob('*.yaml') if not p.name.startswith(('grpo', 'spiral'))), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
     kinds = [Subject, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, IntervalConfig]
     found = {k: v for c in parse_config(kinds, ['--config', f'configs/{path.name}'], '') for k, v in asdict(c).items()}

@@ -8,6 +8,8 @@ from adversarial_rl import code_game, grpo
 from adversarial_rl.platforms import platform
 from adversarial_rl.tracking import read_metrics
 from adversarial_rl.trl_settings import grpo_arguments, read_settings
+from test_mbpp import rows as mbpp_rows
+from test_tracking import wandb_history
 
 ROOT = Path(__file__).parent.parent
 QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16', '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu']
@@ -49,6 +51,45 @@ def test_killed_it_goes_on(module, tmp_path):
     done = subprocess.run([*command, '--resume', 'true'], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
     assert [r['step'] for r in read_metrics(tmp_path/'metrics.jsonl')] == list(range(1, 9))
+
+
+@pytest.fixture(scope='module')
+def whole(tmp_path_factory):
+    "A game against earlier learners, as one run, measured on MBPP and reported to W&B offline; the same killed and resumed."
+    pytest.importorskip('wandb')
+    folder = tmp_path_factory.mktemp('whole')
+    (folder/'mbpp.json').write_text(json.dumps(mbpp_rows()))
+    more = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '3', '--wandb.enabled', 'true', '--evaluation.enabled', 'true', '--evaluation.eval_interval_steps', '2', '--evaluation.num_questions', '3', '--evaluation.dataset_path', str(folder/'mbpp.json')]
+    one, two = folder/'one', folder/'two'
+    def command(out): return [sys.executable, '-m', 'adversarial_rl.code_game', *flags(code_game, out, *more)]
+    env = os.environ | dict(WANDB_MODE='offline')
+    done = subprocess.run(command(one), cwd=ROOT, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr[-2000:]
+    p = subprocess.Popen(command(two), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    end = time.time() + 240
+    while not (two/'checkpoint-4'/'reward_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.02)
+    p.kill(); p.wait()
+    assert json.loads((two/'checkpoint-4'/'reward_state.json').read_text())['calls'] == 4
+    again = subprocess.run([*command(two), '--resume', 'true'], cwd=ROOT, capture_output=True, text=True, env=env)
+    assert again.returncode == 0, again.stderr[-2000:]
+    return one, two
+
+
+def test_wandb_offline_holds_the_same_series_and_mbpp_is_measured_at_start_interval_and_end(whole):
+    rows = read_metrics(whole[0]/'metrics.jsonl')
+    assert [(r['mbpp_eval/step'], r['mbpp_eval/phase']) for r in rows if 'mbpp_eval/step' in r] == [(0, 'before'), (2, 'during'), (4, 'during'), (6, 'during'), (6, 'after')]
+    path, = (whole[0]/'wandb').glob('offline-run-*/*.wandb')
+    found = {}
+    for h in wandb_history(path): found.setdefault(h['_step'], {}).update(h)
+    for step in range(1, 7):
+        ours = {k: v for r in rows if r['step'] == step for k, v in r.items() if v is not None}
+        assert {k: found[step].get(k) for k in ours} == ours
+
+
+def test_resumed_against_earlier_learners_it_goes_the_same_way(whole):
+    "Adapter, opponent, data, random numbers and what the reward remembers go on as if nothing had happened."
+    def told(folder): return [{k: v for k, v in r.items() if not any(x in k for x in ('time', 'second', 'flos'))} for r in read_metrics(folder/'metrics.jsonl')]
+    assert told(whole[0]) == told(whole[1])
 
 
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])

@@ -1,0 +1,73 @@
+"Self-play from its command line: killed it goes on the same way, opponents of every kind, mistakes in one line."
+import json, os, subprocess, sys, time
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip('pyspiel', reason='needs open_spiel')
+from adversarial_rl import spiral
+from adversarial_rl.tracking import read_metrics
+from test_mbpp import rows as mbpp_rows
+
+ROOT = Path(__file__).parent.parent
+SMALL = ['--config', 'configs/spiral_starter.yaml', '--steps', '6', '--games-per-step', '16', '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
+
+
+def flags(folder, *more): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *more]
+def command(folder, *more): return [sys.executable, '-m', 'adversarial_rl.spiral', *flags(folder, *more)]
+def told(folder): return [{k: v for k, v in r.items() if 'seconds' not in k} for r in read_metrics(folder/'out'/'metrics.jsonl')]
+
+
+def test_killed_in_the_middle_it_goes_on_the_same_way(tmp_path):
+    "Two games, earlier selves as opponents, MBPP measured; metrics, games and results are those of a run that was not killed."
+    (tmp_path/'mbpp.json').write_text(json.dumps(mbpp_rows()))
+    more = ['--games', 'tic_tac_toe kuhn_poker', '--pool-size', '3', '--pool-every', '2', '--mbpp-eval', '--mbpp-dataset-path', str(tmp_path/'mbpp.json'), '--mbpp-eval-interval-steps', '3', '--mbpp-eval-num-questions', '2', '--history-games', '2']
+    one, two = tmp_path/'one', tmp_path/'two'
+    done = subprocess.run(command(one, *more), cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-2000:]
+    p = subprocess.Popen(command(two, *more), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    end = time.time() + 240
+    while not (two/'ck'/'checkpoint_step_3.json').exists() and p.poll() is None and time.time() < end: time.sleep(.01)
+    p.kill(); p.wait()
+    assert not (two/'out'/'training_results.json').exists()
+    again = subprocess.run(command(two, *more, '--resume'), cwd=ROOT, capture_output=True, text=True)
+    assert again.returncode == 0 and 'going on from' in again.stdout, again.stderr[-2000:]
+    assert told(one) == told(two) and (one/'out'/'game_history.jsonl').read_text() == (two/'out'/'game_history.jsonl').read_text()
+    a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, two))
+    assert a['after'] == b['after'] and a['before'] == b['before'] and a['broke'] == b['broke']
+    rows = told(one)
+    assert [r['step'] for r in rows if 'mbpp_eval/pass_rate' in r] == [0, 3, 6] and {r['game'] for r in read_metrics(one/'out'/'game_history.jsonl')} == {'tic_tac_toe', 'kuhn_poker'}
+
+
+def test_an_earlier_checkpoint_is_an_opponent_and_nothing_else_changes(tmp_path):
+    assert spiral.main(flags(tmp_path, '--steps', '2')) == 0
+    first = json.loads((tmp_path/'out'/'training_results.json').read_text())
+    (tmp_path/'other').mkdir()
+    assert spiral.main(flags(tmp_path/'other', '--steps', '2', '--opponent-checkpoint', str(tmp_path/'ck'/'checkpoint_step_2.pt'))) == 0
+    second = json.loads((tmp_path/'other'/'out'/'training_results.json').read_text())
+    assert set(second['after']['against']['tic_tac_toe']) == {'random', 'minimax', 'checkpoint'}
+    assert second['after']['against']['tic_tac_toe']['random'] == first['after']['against']['tic_tac_toe']['random']
+
+
+def test_mistakes_are_one_line(tmp_path, capsys):
+    for more, says in ((['--games', 'tic_tac'], "'tic_tac_toe'"), (['--opponents', 'chess'], '--opponents chess'), (['--opponent-url', 'http://x'], '--opponent-model'), (['--gamma', '.9'], '--gamma'), (['--baseline', 'both'], 'role'),
+                       (['--resume'], 'no checkpoint'), (['--games-per-step', '1'], 'at least 2'), (['--opponent-checkpoint', 'none.pt'], 'no such checkpoint'), (['--games', 'hearts'], 'two players'), (['--games', ''], '--games')):
+        assert spiral.main(flags(tmp_path, *more)) == 2, more
+        err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
+        assert len(err) == 1 and says in err[0], (more, err)
+
+
+def test_every_baseline_is_a_switch(tmp_path):
+    for kind in ('role', 'shared', 'none', 'group'):
+        assert spiral.main(flags(tmp_path/kind, '--baseline', kind, '--steps', '2', '--eval-games', '0')) == 0
+        rows = told(tmp_path/kind)
+        assert all(f'gradient_variance/{k}' in rows[1] for k in ('role', 'shared', 'none', 'group'))
+    role, none = (told(tmp_path/k)[2] for k in ('role', 'none'))
+    assert none['tic_tac_toe/advantage_first'] == none['tic_tac_toe/reward_first'] and role['tic_tac_toe/advantage_first'] != role['tic_tac_toe/reward_first']
+
+
+@pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
+def test_shipped_configuration_is_read(path):
+    from adversarial_rl.config import PPOConfig, parse_config
+    config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, spiral.IntervalConfig], ['--config', f'configs/{path.name}'], '')
+    assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games
