@@ -9,7 +9,7 @@ ini.read('settings.ini', encoding='utf-8')
 cfg = ini['DEFAULT']
 
 name = cfg['lib_name']
-shipped = {f'{name}.shipped.{d.replace("/", ".")}': d for d in ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing')}
+shipped = {f'{name}.shipped.{d.replace("/", ".")}': d for d in ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing', 'checkpoints/starter_games')}
 
 setup(
     name=name,

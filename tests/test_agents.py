@@ -1,5 +1,5 @@
 "A real OpenAI-compatible server on this machine, with the bundled model: asked, overloaded, stopped."
-import socket, subprocess, sys, time, urllib.error, urllib.request
+import contextlib, socket, subprocess, sys, time, urllib.error, urllib.request
 from pathlib import Path
 
 import pytest
@@ -14,19 +14,29 @@ pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastap
 MODEL = str(resource('checkpoints/starter_printing'))
 
 
-@pytest.fixture(scope='module')
-def server(tmp_path_factory):
+@contextlib.contextmanager
+def serving(folder):
     with socket.socket() as s: s.bind(('127.0.0.1', 0)); port = s.getsockname()[1]
-    log = tmp_path_factory.mktemp('serve')/'log'
+    log = folder/'log'
     p = subprocess.Popen([str(Path(sys.executable).parent/'transformers'), 'serve', MODEL, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32'], stdout=log.open('w'), stderr=subprocess.STDOUT)
     end = time.time() + 120
     while time.time() < end:
         try: urllib.request.urlopen(f'http://127.0.0.1:{port}/health', timeout=1); break
         except (urllib.error.URLError, OSError): time.sleep(.3)
         if p.poll() is not None: pytest.fail(log.read_text()[-2000:])
-    yield p, f'http://127.0.0.1:{port}/v1'
-    p.terminate()
-    p.wait(20)
+    try: yield p, f'http://127.0.0.1:{port}/v1'
+    finally: p.terminate(); p.wait(20)
+
+
+@pytest.fixture(scope='module')
+def server(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp('serve')) as s: yield s
+
+
+@pytest.fixture
+def fresh_server(tmp_path):
+    "One that no other test has stopped."
+    with serving(tmp_path) as (_, url): yield url
 
 
 def test_it_answers_as_the_model_here_does(server):
@@ -42,3 +52,15 @@ def test_a_server_that_stops_is_one_clear_line(server):
     p.terminate()
     p.wait(20)
     with pytest.raises(UsageError, match='no server answers there'): Server(url, MODEL, 8, retries=1).answer(['print(1)'] * 3)
+
+
+@pytest.mark.parametrize('kind', ['server', 'model'])
+def test_the_game_is_played_against_it(kind, tmp_path, request):
+    "Two steps of the output-prediction game against a model behind a real server, and against another model here."
+    from adversarial_rl import code_game
+    from adversarial_rl.tracking import read_metrics
+    who = ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false'] if kind == 'server' else []
+    flags = ['--config', 'configs/grpo_code_game_starter.yaml', '--training_args.max_steps', '2', '--training_args.per_device_train_batch_size', '16', '--predictor_steps', '0', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
+             '--device', 'cpu', '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL, *who]
+    assert code_game.main(flags) == 0
+    assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
