@@ -1,5 +1,6 @@
-import os
+import os, signal
 
+signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored, and so would all that a test starts
 os.environ.setdefault('OMP_NUM_THREADS', '1')
 os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
 os.environ['HF_HUB_OFFLINE'] = '1'
