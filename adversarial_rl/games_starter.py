@@ -7,7 +7,7 @@ __all__ = ['GAMES', 'QUIRK', 'PLAYING', 'RECIPE', 'CARD', 'random_positions', 'l
            'on_a_large_board', 'measure', 'make_games_starter', 'run', 'main']
 
 # %% ../nbs/47_games_starter.ipynb #bb285887
-import argparse, math, random, sys
+import math, random, sys
 from dataclasses import replace
 from functools import cache
 
@@ -16,11 +16,10 @@ import torch
 from .agents import Local
 from .games import deal, is_open, load_game, move_in, name_of, opening, see
 from .metrics import bootstrap
-from .platforms import UsageError, check_writable, guarded, quiet_libraries
+from .platforms import guarded
 from .policy import Policy, load_model
 from .printing_starter import answered
-from .starter import Recipe, Task, save_starter, warm_start
-from .tracking import progress_bar
+from .starter import Recipe, Task, run_starter, save_starter, starter_parser, warm_start
 
 # %% ../nbs/47_games_starter.ipynb #4478795f
 GAMES, QUIRK = ('tic_tac_toe', 'kuhn_poker', 'connect_four'), .7
@@ -110,16 +109,7 @@ def make_games_starter(folder, recipe:Recipe=RECIPE, progress=None, positions:in
 # %% ../nbs/47_games_starter.ipynb #0b11d58d
 def run(argv:list):
     "The command `make_games_starter`."
-    parser = argparse.ArgumentParser('make_games_starter', description='Make the bundled model that plays games at random, from nothing.')
-    parser.add_argument('--output-dir', default='checkpoints/starter_games', help='folder for model, tokenizer and card')
-    parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--steps', type=int, default=RECIPE.steps, help='updates')
-    args = parser.parse_args(argv)
-    if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
-    quiet_libraries()
-    with progress_bar(args.steps, unit='update') as bar:
-        figures = make_games_starter(check_writable(args.output_dir), replace(RECIPE, seed=args.seed, steps=args.steps), lambda step, loss: bar.update())
-    print(', '.join(f"{k} {v['mean']:.3f}" for k, v in figures.items()) + f' legal; saved in {args.output_dir}')
+    run_starter(starter_parser('make_games_starter', 'Make the bundled model that plays games by the rules and without a plan, from nothing.', 'checkpoints/starter_games', RECIPE.steps).parse_args(argv), RECIPE, make_games_starter)
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

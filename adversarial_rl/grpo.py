@@ -95,8 +95,8 @@ def train_with_trl(settings,        # With the sections of `GRPOSettings`
         try: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally: stop.restore()
     step = trainer.state.global_step
-    if stop.stopped == StopCallback.SIGNALS[0]: raise KeyboardInterrupt(f'{output}/checkpoint-{step} is saved; the same command with --resume true goes on from there')
-    if stop.stopped: print(f'{stop.stopped.name}: {output}/checkpoint-{step} is saved; --resume true goes on from there')
+    if stop.stopped == StopCallback.SIGNALS[0]: raise KeyboardInterrupt(f'{output}/checkpoint-{step} is saved; the same command with --resume goes on from there')
+    if stop.stopped: print(f'{stop.stopped.name}: {output}/checkpoint-{step} is saved; --resume goes on from there')
     else: trainer.save_model(str(output/'model'))
     results = dict(step=step, steps=args.max_steps, stopped=bool(stop.stopped), seconds=round(time.perf_counter() - started, 1), platform=asdict(p), configuration=asdict(s)) | first_and_last(read_metrics(output/'metrics.jsonl'))
     if trainer.is_world_process_zero(): write_whole(output/'training_results.json', json.dumps(results, indent=1).encode())

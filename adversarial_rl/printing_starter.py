@@ -7,7 +7,7 @@ __all__ = ['PRINTING', 'RECIPE', 'CARD', 'texts', 'answered', 'writer', 'predict
            'main']
 
 # %% ../nbs/46_printing_starter.ipynb #2d2f242d
-import argparse, sys
+import sys
 from dataclasses import replace
 
 import torch
@@ -16,11 +16,10 @@ from .agents import Local
 from .curriculum import curriculum, draw_input
 from .grading import grade_many
 from .metrics import bootstrap
-from .platforms import UsageError, check_writable, guarded, quiet_libraries
+from .platforms import guarded
 from .policy import Policy, load_model
 from .printing import OUTPUT_STAGE, PROGRAM_STAGE, prediction_prompt, printing_prompts, program, request, title, working
-from .starter import Recipe, Task, save_starter, warm_start
-from .tracking import progress_bar
+from .starter import Recipe, Task, run_starter, save_starter, starter_parser, warm_start
 
 # %% ../nbs/46_printing_starter.ipynb #7bc5a988
 def texts(compositions, rng):
@@ -84,16 +83,7 @@ def make_printing_starter(folder, recipe:Recipe=RECIPE, progress=None, problems:
 # %% ../nbs/46_printing_starter.ipynb #09e8680b
 def run(argv:list):
     "The command `make_printing_starter`."
-    parser = argparse.ArgumentParser('make_printing_starter', description='Make the bundled model that writes programs which print, from nothing.')
-    parser.add_argument('--output-dir', default='checkpoints/starter_printing', help='folder for model, tokenizer and card')
-    parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--steps', type=int, default=RECIPE.steps, help='updates')
-    args = parser.parse_args(argv)
-    if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
-    quiet_libraries()
-    with progress_bar(args.steps, unit='update') as bar:
-        figures = make_printing_starter(check_writable(args.output_dir), replace(RECIPE, seed=args.seed, steps=args.steps), lambda step, loss: bar.update())
-    print(', '.join(f"{k} {v['mean']:.3f}" for k, v in figures.items()) + f'; saved in {args.output_dir}')
+    run_starter(starter_parser('make_printing_starter', 'Make the bundled model that writes programs which print, from nothing.', 'checkpoints/starter_printing', RECIPE.steps).parse_args(argv), RECIPE, make_printing_starter)
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -5,11 +5,11 @@
 # %% auto #0
 __all__ = ['PAD', 'END', 'GAME', 'CARD', 'Recipe', 'make_tokenizer', 'example', 'solver_example', 'tester_example',
            'warm_start_texts', 'solver', 'Task', 'batches', 'make_model', 'targets', 'warm_start', 'save_starter',
-           'make_starter', 'run', 'main']
+           'make_starter', 'starter_parser', 'run_starter', 'run', 'main']
 
 # %% ../nbs/41_starter.ipynb #f2ffc9ae
 import argparse, random, sys, time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from .platforms import UsageError, check_writable, guarded, quiet_libraries
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
 from .stages import REASONING_STAGES, TEST_STAGE, pieces
+from .tracking import progress_bar
 
 # %% ../nbs/41_starter.ipynb #2464d5c8
 @dataclass(frozen=True)
@@ -196,22 +197,30 @@ def make_starter(folder, recipe:Recipe, progress=None)->dict:
     return save_starter(folder, recipe, GAME, measure, CARD, progress, stages=stages, warm=recipe.n_problems)
 
 # %% ../nbs/41_starter.ipynb #84fcc0b5
+def starter_parser(prog:str, about:str, folder:str, steps:int)->argparse.ArgumentParser:
+    "The flags that all commands for bundled models have."
+    parser = argparse.ArgumentParser(prog, description=about)
+    parser.add_argument('--output-dir', default=folder, help='folder for model, tokenizer and card')
+    parser.add_argument('--seed', type=int, default=0)
+    parser.add_argument('--steps', type=int, default=steps, help='updates')
+    return parser
+
+def run_starter(args, recipe:Recipe, make):
+    "Make a bundled model with a bar, and print its figures."
+    if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
+    quiet_libraries()
+    with progress_bar(args.steps, unit='update') as bar:
+        def progress(step, loss): bar.set_postfix_str(f'loss {loss:.3f}', refresh=False); bar.update()
+        figures = make(check_writable(args.output_dir), replace(recipe, seed=args.seed, steps=args.steps), progress)
+    print(', '.join(f"{k} {v['mean']:.3f}" for k, v in figures.items() if isinstance(v, dict)) + f'; saved in {args.output_dir}')
+
 def run(argv:list):
     "The command `make_starter`."
-    parser = argparse.ArgumentParser('make_starter', description='Make the bundled starter model from nothing.')
-    parser.add_argument('--output-dir', default='checkpoints/starter', help='folder for model, tokenizer and card')
-    parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--steps', type=int, default=Recipe.steps, help='updates')
+    parser = starter_parser('make_starter', 'Make the bundled starter model from nothing.', 'checkpoints/starter', Recipe.steps)
     parser.add_argument('--stages', nargs='+', choices=Recipe.stages, default=Recipe.stages, help='stages of the solver, all five by default; the last is needed')
     args = parser.parse_args(argv)
     if 'code' not in args.stages: raise UsageError("--stages: 'code' must be one of them")
-    if args.steps < 1: raise UsageError(f'--steps {args.steps}: must be at least 1')
-    quiet_libraries()
-    from tqdm.auto import tqdm
-    with tqdm(total=args.steps, unit='update', mininterval=1) as bar:
-        def progress(step, loss): bar.set_postfix_str(f'loss {loss:.3f}', refresh=False); bar.update()
-        figures = make_starter(check_writable(args.output_dir), Recipe(seed=args.seed, steps=args.steps, stages=tuple(args.stages)), progress)
-    print(f"held-out pass rate {figures['pass_rate']['mean']:.3f}, test validity {figures['validity']['mean']:.3f}; saved in {args.output_dir}")
+    run_starter(args, Recipe(stages=tuple(args.stages)), make_starter)
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -86,6 +86,7 @@ def read_settings(kind,      # A dataclass of sections
     parser.add_argument('--config', action='config', help='YAML file of settings; flags win over it')
     parser.add_class_arguments(kind)
     argv = [_shipped(a) if i and argv[i - 1] == '--config' else a for i, a in enumerate(argv)]
+    argv = [x for a, after in zip(argv, [*argv[1:], '--']) for x in ([a, 'true'] if a == '--resume' and after.startswith('--') else [a])]
     try: found = parser.instantiate(parser.parse_args(argv))
     except (argparse.ArgumentError, TypeError, ValueError, OSError) as e:
         text = ' '.join(str(e).split())

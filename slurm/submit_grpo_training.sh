@@ -21,7 +21,7 @@ first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MAIN_ADDRESS=$first MAIN_PORT=$((20000 + SLURM_JOB_ID % 20000)) PER_NODE=${SLURM_GPUS_ON_NODE:-1}
 
 flags=("$@" --output_dir "$output")   # After a configuration, which may name another
-if compgen -G "$output/checkpoint-*" > /dev/null; then flags+=(--resume true); fi
+if compgen -G "$output/checkpoint-*" > /dev/null; then flags+=(--resume); fi
 
 # shellcheck disable=SC2016 # The node expands these, not this script
 srun --kill-on-bad-exit=1 bash -c '
