@@ -8,10 +8,7 @@ __all__ = ['GAMES', 'QUIRK', 'PLAYING', 'RECIPE', 'CARD', 'random_positions', 'l
 
 # %% ../nbs/47_games_starter.ipynb #bb285887
 import math, random, sys
-from dataclasses import replace
 from functools import cache
-
-import torch
 
 from .agents import Local
 from .games import deal, is_open, load_game, move_in, name_of, opening, see
@@ -19,7 +16,7 @@ from .metrics import bootstrap
 from .platforms import guarded
 from .policy import Policy, load_model
 from .printing_starter import answered
-from .starter import Recipe, Task, run_starter, save_starter, starter_parser, warm_start
+from .starter import Recipe, Task, run_starter, save_starter, starter_parser
 
 # %% ../nbs/47_games_starter.ipynb #4478795f
 GAMES, QUIRK = ('tic_tac_toe', 'kuhn_poker', 'connect_four'), .7

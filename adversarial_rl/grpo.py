@@ -9,7 +9,6 @@ __all__ = ['PRINT', 'GRPOSettings', 'prompt_rows', 'text_of', 'execution_rewards
 # %% ../nbs/32_grpo.ipynb #e56bd590
 import json, os, sys, time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from .grading import grade_many
 from .interval import interval_evaluation

@@ -8,18 +8,15 @@ __all__ = ['PRINTING', 'RECIPE', 'CARD', 'texts', 'answered', 'writer', 'predict
 
 # %% ../nbs/46_printing_starter.ipynb #2d2f242d
 import sys
-from dataclasses import replace
-
-import torch
 
 from .agents import Local
-from .curriculum import curriculum, draw_input
+from .curriculum import draw_input
 from .grading import grade_many
 from .metrics import bootstrap
 from .platforms import guarded
 from .policy import Policy, load_model
 from .printing import OUTPUT_STAGE, PROGRAM_STAGE, prediction_prompt, printing_prompts, program, request, title, working
-from .starter import Recipe, Task, run_starter, save_starter, starter_parser, warm_start
+from .starter import Recipe, Task, run_starter, save_starter, starter_parser
 
 # %% ../nbs/46_printing_starter.ipynb #7bc5a988
 def texts(compositions, rng):
