@@ -31,10 +31,11 @@ class Scripted:
     def answer(self, prompts, n=1, temperature=1.0, seed=0)->list: return [[self.reply(p)] * n for p in prompts]
 
 # %% ../nbs/18_agents.ipynb #0249b356
-def prompt_ids(tokenizer, prompt:str)->list:
-    "Token ids of a prompt, as a user's turn where there is a chat template."
-    if not getattr(tokenizer, 'chat_template', None): return tokenizer(prompt)['input_ids']
-    return tokenizer(tokenizer.apply_chat_template([dict(role='user', content=prompt)], tokenize=False, add_generation_prompt=True), add_special_tokens=False)['input_ids']
+def prompt_ids(tokenizer, prompts:list)->list:
+    "Token ids of each prompt, as a user's turn where there is a chat template."
+    chat = getattr(tokenizer, 'chat_template', None)
+    if chat: prompts = [tokenizer.apply_chat_template([dict(role='user', content=p)], tokenize=False, add_generation_prompt=True) for p in prompts]
+    return tokenizer(prompts, add_special_tokens=not chat)['input_ids']
 
 class Local:
     "A player of a `Policy`, or its base as it was before training."
@@ -45,7 +46,7 @@ class Local:
         "Sampled side by side; temperature 0 is greedy."
         rng = torch.Generator(self.policy.device).manual_seed(seed)
         with self.policy.sampling(self.player) if self.player else self.policy.reference():
-            texts = sample(self.policy, [[prompt_ids(self.policy.tokenizer, p)] for p in prompts], n, self.max_new_tokens, temperature, rng, stop='').texts
+            texts = sample(self.policy, [[ids] for ids in prompt_ids(self.policy.tokenizer, prompts)], n, self.max_new_tokens, temperature, rng, stop='').texts
         return [[t[0] for t in texts[i * n:(i + 1) * n]] for i in range(len(prompts))]
 
 # %% ../nbs/18_agents.ipynb #f7a1582e

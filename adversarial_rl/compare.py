@@ -15,10 +15,9 @@ from pathlib import Path
 import torch
 
 from .adversarial import AdversarialTrainer, Step, training_problems
-from .config import PPOConfig, TrainingConfig, check, parse_config
+from .config import IntervalConfig, PPOConfig, TrainingConfig, check, parse_config
 from .game import passes_reference
 from .grading import grade_many, test_input
-from .interval import IntervalConfig
 from .metrics import bootstrap
 from .platforms import check_writable, guarded, library_versions, platform, quiet_libraries, write_whole
 from .players import Generator

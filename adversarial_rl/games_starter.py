@@ -70,7 +70,7 @@ def on_a_large_board(tokenizer, recipe):
 
 # %% ../nbs/47_games_starter.ipynb #256778b8
 PLAYING = Task((), texts, a_move, on_a_large_board, lambda recipe: ('tic_tac_toe',) * 7 + ('kuhn_poker',), r'You are player \d\.\n|\n(Player \d|Moves|Move):| [a-z]\(\d,\d\)| [a-z]\d| [A-Za-z][a-z]+|[xo.]{3}(?=\n)|[\s\S]')
-RECIPE = Recipe(vocabulary=512, steps=5000, tester_share=.1)
+RECIPE = Recipe(vocabulary=512, steps=12000, tester_share=.1)
 
 def measure(model:Local, n:int=200, seed:int=0)->dict: # game -> mean, low, high
     "Share of sampled answers that are legal moves, in positions of random games."

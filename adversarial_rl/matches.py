@@ -9,6 +9,7 @@ __all__ = ['OPPONENTS', 'Spoken', 'Random', 'Minimax', 'MCTS', 'Match', 'begin',
 # %% ../nbs/28_matches.ipynb #1a932469
 import random
 from dataclasses import dataclass, field
+from functools import cache
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -17,6 +18,7 @@ from .agents import prompt_ids
 from .games import deal, is_open, load_game, move_in, name_of, opening, see, values
 from .metrics import bootstrap
 from .platforms import UsageError
+from .rollout import answer_logp
 
 # %% ../nbs/28_matches.ipynb #e8da1f32
 class Spoken:
@@ -115,24 +117,22 @@ def rates(name:str, player, other, n:int=400, # Games in each role
 
 # %% ../nbs/28_matches.ipynb #2de480f5
 @torch.no_grad()
-def move_probabilities(policy, states, player:str='learner', batch:int=1024)->list: # A dict for each state: move -> probability
-    "The probabilities of all legal moves' names, at temperature 1."
-    tokenizer, rows = policy.tokenizer, []
-    before = ('' if getattr(tokenizer, 'chat_template', None) else ' ')
-    for i, s in enumerate(states):
-        asked = prompt_ids(tokenizer, see(s))
-        for a in s.legal_actions():
-            said = tokenizer(before + name_of(s, a), add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
-            rows.append((i, a, asked + said, len(asked)))
-    found, rows = [{} for _ in states], sorted(rows, key=lambda r: len(r[2]))
+def move_probabilities(policy, states, player:str='learner', batch:int=1024 # Moves side by side, about
+                      )->list: # A dict for each state: move -> probability
+    "The probabilities of all legal moves' names, at temperature 1. A position is read once for all of them."
+    tokenizer, found = policy.tokenizer, [{} for _ in states]
+    before = '' if getattr(tokenizer, 'chat_template', None) else ' '
+    name = cache(lambda text: tokenizer(before + text, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id])
+    asked = prompt_ids(tokenizer, [see(s) for s in states])
+    rows = sorted(((i, ids, [name(name_of(s, a)) for a in s.legal_actions()]) for i, (s, ids) in enumerate(zip(states, asked))), key=lambda r: len(r[1]))
     with policy.sampling(player):
-        for part in (rows[i:i + batch] for i in range(0, len(rows), batch)):
-            ids = pad_sequence([torch.tensor(r[2]) for r in part], batch_first=True, padding_value=tokenizer.pad_token_id).to(policy.device)
-            at, start = torch.arange(ids.shape[1], device=policy.device)[None], torch.tensor([[r[3]] for r in part], device=policy.device)
-            mask = at < torch.tensor([[len(r[2])] for r in part], device=policy.device)
-            said = mask & (at >= start)
-            logp = torch.zeros(ids.shape, device=policy.device).masked_scatter(said, policy.score(player, ids, mask, said)[0]).sum(1)
-            for (i, a, *_), p in zip(part, logp.exp().tolist()): found[i][a] = p
+        while rows:
+            n = max(1, batch // max(len(names) for *_, names in rows[:batch]))
+            part, rows = rows[:n], rows[n:]
+            of = torch.tensor([k for k, (*_, names) in enumerate(part) for _ in names], device=policy.device)
+            said = pad_sequence([torch.tensor(x) for *_, names in part for x in names], batch_first=True, padding_value=-1).to(policy.device)
+            logp = iter(answer_logp(policy, [ids for _, ids, _ in part], of, said).exp().tolist())
+            for i, _, names in part: found[i] = dict(zip(states[i].legal_actions(), logp))
     return found
 
 # %% ../nbs/28_matches.ipynb #6958b6bd

@@ -153,17 +153,17 @@ class Policy:
         "Inside, no adapter runs: the base model as it was loaded."
         return self.model.disable_adapter()
 
-    def snapshot(self, name:str):
-        "Keep a player's adapter as it is now, for `anchor`."
-        kept = f'{name}_anchor'
+    def snapshot(self, name:str, label:str):
+        "Keep a player's adapter as it is now, for `at_snapshot`."
+        kept = f'{name}_{label}'
         if kept not in self.model.peft_config: self.model.add_adapter(kept, self.model.peft_config[name])
         with torch.no_grad():
             for (n, p), (_, q) in zip(self.adapter(name).items(), self.adapter(kept).items()): q.copy_(p)
 
     @contextlib.contextmanager
-    def anchor(self, name:str):
-        "Inside, the player is what it was at its last `snapshot`; for scoring alone."
-        self.model.set_adapter(f'{name}_anchor', inference_mode=True)
+    def at_snapshot(self, name:str, label:str):
+        "Inside, the player is what it was at its last `snapshot` under that label; for scoring alone."
+        self.model.set_adapter(f'{name}_{label}', inference_mode=True)
         try: yield self
         finally: self.model.set_adapter(name)
 

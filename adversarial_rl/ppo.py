@@ -110,7 +110,7 @@ class Learner:
     def __init__(self, policy, name:str, config:PPOConfig):
         if config.kl_in == 'loss' and config.kl_estimator == 'k1' and config.kl_coef:
             raise UsageError('--kl-in loss with --kl-estimator k1 pulls nowhere: its expected gradient is 0; use k2 or k3')
-        self.policy, self.name, self.config, self.updates, self.anchored = policy, name, config, 0, False
+        self.policy, self.name, self.config, self.updates, self.anchored, self.moved = policy, name, config, 0, False, False
         self.kl_coef, self.micro_batch = config.kl_coef, config.micro_batch
         self.scale = LossScale(policy.model.dtype == torch.float16)
         own = policy.parameters(name)
@@ -120,15 +120,16 @@ class Learner:
                                            betas=(0.9, config.adam_beta2), eps=1e-8, weight_decay=0.)
 
     def state_dict(self):
-        anchor = {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_anchor').items()}
-        return dict(updates=self.updates, anchored=self.anchored, anchor=anchor, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict())
+        kept = {label: {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_{label}').items()} for label in ('anchor', 'reference')}
+        return dict(updates=self.updates, anchored=self.anchored, moved=self.moved, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict()) | kept
 
     def load_state_dict(self, state):
-        self.updates, self.anchored, self.kl_coef = state['updates'], state['anchored'], state['kl_coef']
-        if self.anchored:
-            self.policy.snapshot(self.name)
+        self.updates, self.anchored, self.moved, self.kl_coef = (state[k] for k in ('updates', 'anchored', 'moved', 'kl_coef'))
+        for label in ('anchor', 'reference'):
+            if not state[label]: continue
+            self.policy.snapshot(self.name, label)
             with torch.no_grad():
-                for k, v in self.policy.adapter(f'{self.name}_anchor').items(): v.copy_(state['anchor'][k])
+                for k, v in self.policy.adapter(f'{self.name}_{label}').items(): v.copy_(state[label][k])
         self.scale.load_state_dict(state['scale'])
         self.optimizer.load_state_dict(state['optimizer'])
 
@@ -142,7 +143,16 @@ class Learner:
     def begin_stage(self):
         "From here on the stages that do not learn are held where they are now."
         self.anchored = self.config.anchor_coef > 0
-        if self.anchored: self.policy.snapshot(self.name)
+        if self.anchored: self.policy.snapshot(self.name, 'anchor')
+
+    def reference(self):
+        "Inside, the policy that distance is measured from."
+        return self.policy.at_snapshot(self.name, 'reference') if self.moved else self.policy.reference()
+
+    def move_reference(self):
+        "From here on distance is measured from the policy as it is now."
+        self.moved = True
+        self.policy.snapshot(self.name, 'reference')
 
 # %% ../nbs/14_ppo.ipynb #d4be72cf
 def _update(learner, t, held, reward, group, stage, temperature):
@@ -161,6 +171,7 @@ def _update(learner, t, held, reward, group, stage, temperature):
     graph = fitting(learner, len(rows), lambda: _score_once(learner, b, temperature))
     metrics |= check_sync(learner.name, b['old'][b['action']], t.logp[rows][b['action']], c.logp_tolerance) | _distances(learner, b)
     learner.updates += 1
+    if c.reference_steps and learner.updates % c.reference_steps == 0: learner.move_reference()
     _advantages(learner, b, at_last(centred[rows], b['action']))
     metrics |= _passes(learner, b, graph, n_tokens, temperature)
     if c.ref_kl_target and learner.kl_coef: learner.kl_coef = next_kl_coef(learner.kl_coef, metrics['kl'], c.ref_kl_target, c.ref_kl_gain)
@@ -177,9 +188,9 @@ def _score_once(learner, b, temperature):
     c, name, policy = learner.config, learner.name, learner.policy
     with torch.no_grad():
         if b['held'].any():
-            with policy.anchor(name): b['anchor'] = _score(learner, b, temperature)[0]
+            with policy.at_snapshot(name, 'anchor'): b['anchor'] = _score(learner, b, temperature)[0]
         if learner.kl_coef:
-            with policy.reference(): b['ref'] = _score(learner, b, temperature)[0]
+            with learner.reference(): b['ref'] = _score(learner, b, temperature)[0]
     single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= learner.micro_batch
     graph = _score(learner, b, temperature) if single else None
     with torch.no_grad(): b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if single else _score(learner, b, temperature)

@@ -13,9 +13,8 @@ from functools import partial
 from pathlib import Path
 
 from .code_game import KINDS, CodeGameSettings
-from .config import PPOConfig, TrainingConfig, parse_config
+from .config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
 from .grpo import GRPOSettings
-from .interval import IntervalConfig
 from .metrics import over_samples
 from .platforms import UsageError, check_writable, guarded, write_whole
 from .plots import seed_curves
@@ -53,7 +52,7 @@ def _trl_settings(kind, flags): return asdict(read_settings(kind, flags, '', '')
 REWARD, TEN, PARTS = {'reward': 'reward/avg_batch_reward'}, 'means of the first and of the last ten steps', ('predictor',)
 GAME = REWARD | {"opponent's accuracy": 'opponent_accuracy', 'different programs': 'different_programs'} | {f'programs: {k}': f'programs/{k}' for k in KINDS}
 OF_GAME = {label: ('', k) for label, k in GAME.items()} | {'predictor: outputs foretold': ('predictor', 'reward')}
-JOBS = {'run_training': Job('adversarial_rl.adversarial', 'configs/starter.yaml', _main_flags, _main_settings, _held_out, 'intervals in brackets are over held-out problems', {}),
+JOBS = {'run_training': Job('adversarial_rl.run_training', 'configs/starter.yaml', _main_flags, _main_settings, _held_out, 'intervals in brackets are over held-out problems', {}),
         'grpo_code_execution': Job('adversarial_rl.grpo', 'configs/grpo_code_execution_starter.yaml', _trl_flags, partial(_trl_settings, GRPOSettings), partial(_first_and_last, {label: ('', k) for label, k in REWARD.items()}), TEN, {'reward': REWARD}),
         'grpo_code_game': Job('adversarial_rl.code_game', 'configs/grpo_code_game_starter.yaml', _trl_flags, partial(_trl_settings, CodeGameSettings), partial(_first_and_last, OF_GAME), TEN,
                               {'reward of the writer': REWARD, 'programs and predictions': {'valid programs': 'programs/valid', 'different programs': 'different_programs', "opponent's accuracy on valid ones": 'opponent_accuracy'},

@@ -16,10 +16,10 @@ import torch
 from .advantages import RoleBaseline
 from .agents import Local, Server, prompt_ids
 from .checkpoints import load_checkpoint, save_checkpoint, set_aside
-from .config import PPOConfig, parse_config, save_config, setting
+from .config import IntervalConfig, PPOConfig, parse_config, save_config, setting
 from .evaluation import Bare
 from .games import is_open, load_game, see
-from .interval import IntervalConfig, interval_evaluation
+from .interval import interval_evaluation
 from .matches import OPPONENTS, Spoken, begin, exploitability, keeps_value, make_opponent, play, rates
 from .opponents import OpponentPool, playing_as
 from .platforms import UsageError, check_writable, enough_memory, guarded, library_versions, platform, quiet_libraries, write_whole
@@ -61,6 +61,7 @@ class SpiralConfig:
     opponent_checkpoint: str = setting('', 'an earlier checkpoint to be measured against as well, a .pt file')
     opponent_url: str = setting('', 'an OpenAI-compatible server to be measured against as well, such as http://localhost:8000/v1')
     opponent_model: str = setting('', "the model's name there")
+    opponent_chat: bool = setting(True, 'the server continues the prompt as it stands; for a model without a chat template')
     eval_games: int = setting(400, 'games against each opponent in each role, before and after; 0 for none', 0, 10**6)
     eval_steps: int = setting(20, 'steps between two measurements of the moves themselves', 1, 10**6)
     history_games: int = setting(1, 'games of each step kept in game_history.jsonl', 0, 10**6)
@@ -85,7 +86,7 @@ class Seat:
     def answer(self, states, rng)->list:
         c, tokenizer = self.config, self.policy.tokenizer
         with self.policy.sampling('learner'):
-            t = sample(self.policy, [[prompt_ids(tokenizer, see(s, c.think))] for s in states], 1, c.max_new_tokens, c.temperature, self.generator, stop='')
+            t = sample(self.policy, [[ids] for ids in prompt_ids(tokenizer, [see(s, c.think) for s in states])], 1, c.max_new_tokens, c.temperature, self.generator, stop='')
         if self.learns: self.kept.append(t)
         return [text for text, in t.texts]
 
@@ -245,7 +246,7 @@ def against(trainer:SelfPlay)->dict: # game -> opponent -> as `rates`
     c, found = trainer.config, {}
     player = Spoken(Local(trainer.policy, 'learner', c.max_new_tokens), c.temperature, c.think)
     others = {}
-    if c.opponent_url: others['server'] = Spoken(Server(c.opponent_url, c.opponent_model, c.max_new_tokens), c.temperature, c.think)
+    if c.opponent_url: others['server'] = Spoken(Server(c.opponent_url, c.opponent_model, c.max_new_tokens, chat=c.opponent_chat), c.temperature, c.think)
     if c.opponent_checkpoint: others['checkpoint'] = _earlier(trainer)
     for name in trainer.games if c.eval_games else ():
         found[name] = {}

@@ -15,8 +15,7 @@ from pathlib import Path
 
 from transformers.trainer_callback import TrainerCallback
 
-from .config import closest
-from .interval import IntervalConfig
+from .config import IntervalConfig, closest
 from .platforms import Platform, UsageError, installed, one_line, resource, write_whole
 from .tracking import progress_bar
 

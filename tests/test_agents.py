@@ -1,5 +1,5 @@
 "A real OpenAI-compatible server on this machine, with the bundled model: asked, overloaded, stopped."
-import contextlib, socket, subprocess, sys, time, urllib.error, urllib.request
+import contextlib, json, socket, subprocess, sys, time, urllib.error, urllib.request
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,10 @@ MODEL = str(resource('checkpoints/starter_printing'))
 
 
 @contextlib.contextmanager
-def serving(folder):
+def serving(folder, model=MODEL):
     with socket.socket() as s: s.bind(('127.0.0.1', 0)); port = s.getsockname()[1]
     log = folder/'log'
-    p = subprocess.Popen([str(Path(sys.executable).parent/'transformers'), 'serve', MODEL, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32'], stdout=log.open('w'), stderr=subprocess.STDOUT)
+    p = subprocess.Popen([str(Path(sys.executable).parent/'transformers'), 'serve', model, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32'], stdout=log.open('w'), stderr=subprocess.STDOUT)
     end = time.time() + 120
     while time.time() < end:
         try: urllib.request.urlopen(f'http://127.0.0.1:{port}/health', timeout=1); break
@@ -64,3 +64,16 @@ def test_the_game_is_played_against_it(kind, tmp_path, request):
              '--device', 'cpu', '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL, *who]
     assert code_game.main(flags) == 0
     assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
+
+
+def test_self_play_is_measured_against_it(tmp_path):
+    "The bundled model for games behind a real server: games are played to the end, and hardly a rule is broken."
+    pytest.importorskip('pyspiel')
+    from adversarial_rl import spiral
+    model = str(resource('checkpoints/starter_games'))
+    with serving(tmp_path, model) as (_, url):
+        flags = ['--config', 'configs/spiral_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
+                 '--opponents', 'random', '--opponent-url', url, '--opponent-model', model, '--opponent-chat', 'false']
+        assert spiral.main(flags) == 0
+    found = json.loads((tmp_path/'out'/'training_results.json').read_text())['after']['against']['tic_tac_toe']['server']
+    assert all(r['lost']['mean'] < 1 and r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in found.values())

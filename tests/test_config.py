@@ -7,10 +7,9 @@ from dataclasses import asdict, dataclass
 import pytest
 import yaml
 
-from adversarial_rl.config import PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
+from adversarial_rl.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
 from adversarial_rl.evaluate import Subject
 from adversarial_rl.evaluation import MBPPEvalConfig
-from adversarial_rl.interval import IntervalConfig
 from adversarial_rl.platforms import UsageError, resource
 
 KINDS = [TrainingConfig, PPOConfig]
@@ -33,7 +32,7 @@ def somewhere(tmp_path, monkeypatch):
     read_dotenv('no such file')
 
 
-def command(*flags, module='adversarial', **env): return subprocess.run([sys.executable, '-m', f'adversarial_rl.{module}', *flags], capture_output=True, text=True, env=os.environ | env)
+def command(*flags, module='run_training', **env): return subprocess.run([sys.executable, '-m', f'adversarial_rl.{module}', *flags], capture_output=True, text=True, env=os.environ | env)
 
 
 def read(*flags): return parse_config([Evaluation], list(flags), '')[0]

@@ -169,7 +169,7 @@ def again(c, folder, *flags):
 
 
 def test_training_does_not_go_on_from_broken_checkpoints(trained, tmp_path, qwen, tokenizer, capfd):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     cases = broken(trained, tmp_path, qwen, tokenizer)
     c = load_checkpoint(trained[0])[1]['configuration']
     capfd.readouterr()
@@ -182,7 +182,7 @@ def test_training_does_not_go_on_from_broken_checkpoints(trained, tmp_path, qwen
 
 
 def test_resume_falls_back_to_the_newest_that_verifies_and_says_so(tmp_path, capfd):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     t = trainer(tmp_path/'ck')
     for _ in range(4): t.train_step(); path = t.save({'reward/generator': .5, 'validity': .5})
     path.write_bytes(path.read_bytes()[:-1000])
@@ -193,7 +193,7 @@ def test_resume_falls_back_to_the_newest_that_verifies_and_says_so(tmp_path, cap
 
 
 def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, capfd):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     c, flags = load_checkpoint(trainer(tmp_path/'first').save({}))[1]['configuration'], ['--save-total-limit', '100']
     assert train_main(again(c, tmp_path, *flags)) == 0
     last = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
@@ -205,7 +205,7 @@ def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, c
 
 
 def finish(c, folder, *flags):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     assert train_main(again(c, folder, *flags)) == 0
     return json.loads((folder/'out'/'training_results.json').read_text())
 
@@ -239,7 +239,7 @@ def test_a_finished_run_tells_its_results_again_without_its_metrics(tmp_path):
 
 def test_training_does_not_go_on_with_other_problems(tmp_path, capfd):
     "The file may move, its content may not change."
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     problems, path = load_problems(resource('data/example_problems.json'))[:12], tmp_path/'some.json'
     save_problems(problems, path)
     c = load_checkpoint(trainer(tmp_path/'ck', problems_file=str(path)).save({}))[1]['configuration'] | dict(max_new_tokens=12)
@@ -263,7 +263,7 @@ def test_the_json_beside_a_checkpoint_is_for_its_reader(trained, tmp_path, capfd
 
 
 def test_out_of_memory_while_going_on_is_not_told_as_damage(trained, tmp_path, capfd, monkeypatch):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     shutil.copytree(trained[0].parent, tmp_path/'ck')
     c, before = load_checkpoint(trained[0])[1]['configuration'], sorted(p.name for p in (tmp_path/'ck').iterdir())
     def full(*_, **__): raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
@@ -273,7 +273,7 @@ def test_out_of_memory_while_going_on_is_not_told_as_damage(trained, tmp_path, c
 
 
 def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(trained, tmp_path, capfd):
-    from adversarial_rl.adversarial import main as train_main
+    from adversarial_rl.run_training import main as train_main
     state, info = load_checkpoint(trained[0])
     path = tmp_path/'ck'/'checkpoint_stage_1_epoch_1.pt'
     path.parent.mkdir()
@@ -315,7 +315,7 @@ resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
 sys.exit(main(sys.argv[2:]))"""
     small = ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1', '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10']
     crowd = ['--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1']
-    for module, flags, advice in (('inference', ['--checkpoint', str(trained[0]), *ONE, *crowd], 'lower --attempts or --max-tokens'), ('adversarial', small, 'lower --micro-batch')):
+    for module, flags, advice in (('inference', ['--checkpoint', str(trained[0]), *ONE, *crowd], 'lower --attempts or --max-tokens'), ('run_training', small, 'lower --micro-batch')):
         done = subprocess.run([sys.executable, '-c', program, f'adversarial_rl.{module}', *flags], capture_output=True, text=True, cwd=tmp_path, timeout=300)
         assert done.returncode == 2 and f'error: out of memory; {advice}' in done.stderr and 'Traceback' not in done.stderr, done.stderr[-2000:]
 

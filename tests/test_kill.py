@@ -19,7 +19,7 @@ RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-
 
 
 def start(folder, *flags):
-    return subprocess.Popen([sys.executable, '-m', 'adversarial_rl.adversarial', *RUN, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags],
+    return subprocess.Popen([sys.executable, '-m', 'adversarial_rl.run_training', *RUN, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags],
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
 
 

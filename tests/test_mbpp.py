@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from adversarial_rl.adversarial import main as train_main
+from adversarial_rl.run_training import main as train_main
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.evaluate import main
 from adversarial_rl.evaluation import Bare, Control, MBPPEvalConfig, MBPPEvaluator
@@ -248,7 +248,7 @@ def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):
 
 def test_training_without_the_dataset_goes_on_and_says_so(tmp_path):
     env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.adversarial', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
 
 

@@ -1,6 +1,7 @@
 "The classic bugs of PPO on language models, each with a test that would catch it."
 from dataclasses import replace
 
+import copy
 import pytest
 import torch
 
@@ -219,6 +220,18 @@ def test_penalty_pulls_towards_the_reference(policy, where, kind):
         t, group = ragged(policy, n=8, seed=seed)
         found.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
     assert found[-1] < .7 * found[0]
+
+
+def test_reference_moves_and_stays_where_it_was_put(policy):
+    "Distance is 0 right after the reference moved, and grows until it moves again; a learner that loads the state measures the same."
+    who = learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False)
+    found = []
+    for seed in range(5):
+        if seed == 3: other = learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False); other.load_state_dict(copy.deepcopy(who.state_dict())); who = other
+        t, group = ragged(policy, n=8, seed=seed)
+        found.append(who.update(t, rewards(t), group, temperature=.7)['kl'])
+    # Moved in the second and the fourth update, before their steps were taken
+    assert 0 < found[0] and 0 < found[2] < found[3] and found[4] < found[3]
 
 
 def test_k1_in_the_loss_is_refused(policy):

@@ -68,6 +68,6 @@ def test_every_baseline_is_a_switch(tmp_path):
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    from adversarial_rl.config import PPOConfig, parse_config
-    config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, spiral.IntervalConfig], ['--config', f'configs/{path.name}'], '')
+    from adversarial_rl.config import IntervalConfig, PPOConfig, parse_config
+    config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
     assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games

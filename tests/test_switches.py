@@ -2,7 +2,8 @@
 import pytest
 import torch
 
-from adversarial_rl.adversarial import AdversarialTrainer, main, train
+from adversarial_rl.adversarial import AdversarialTrainer, train
+from adversarial_rl.run_training import main
 from adversarial_rl.checkpoints import load_checkpoint
 from adversarial_rl.config import PPOConfig, TrainingConfig
 from adversarial_rl.grading import grade_many

@@ -23,7 +23,7 @@ DOTENV = 'dotenvSentinel' * 3
 NAMES = ('reward/generator', 'reward/discriminator', 'validity', 'generator/clip_frac', 'discriminator/entropy')
 
 
-def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.adversarial', *FEW, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *FEW, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
 def run(folder, *flags, **env):

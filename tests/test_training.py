@@ -21,7 +21,7 @@ SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--grou
          '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--critic-warmup', '0']
 
 
-def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.adversarial', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
 def run(folder, *flags, cwd=None): return subprocess.run(command(folder, *flags), capture_output=True, text=True, cwd=cwd or folder)
@@ -185,7 +185,7 @@ def bad(tmp_path):
 
 @pytest.mark.parametrize('case', range(26))
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, case, capfd):
-    from adversarial_rl.adversarial import main
+    from adversarial_rl.run_training import main
     flags, says = bad(tmp_path)[case]
     base = [] if '--config' in flags else SMALL
     code = main([*base, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), *flags])
@@ -207,7 +207,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_written(tmp_path):
 
 
 def test_help_reads_well():
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.adversarial', '--help'], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.run_training', '--help'], capture_output=True, text=True)
     assert done.returncode == 0 and '--n-discriminator-steps' in done.stdout.replace('_', '-') and 'discriminator steps in each stage' in ' '.join(done.stdout.split())
 
 
