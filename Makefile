@@ -15,19 +15,20 @@ test: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile --durations=5 tests
 
-# The README's tables of three seeds (about three quarters of an hour).
-seeds: .venv/installed
-	for what in run_training grpo_code_execution grpo_code_game; do $(BIN)/compare_seeds --what $$what --readme README.md || exit; done
+# The README's tables of three seeds (about two hours).
+seeds: .venv/installed-games
+	for what in run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn; do $(BIN)/compare_seeds --what $$what --readme README.md || exit; done
+	$(BIN)/compare_baselines --readme README.md
 
 # The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a quarter; leave the machine alone meanwhile).
 compare: .venv/installed
 	$(BIN)/compare_training --readme README.md
 	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md
 
-# The README's table of graders (about five minutes; leave the machine alone meanwhile).
+# The README's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 bench: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus psutil # of its forty dependencies the check needs one
-	$(BIN)/bench_graders --readme README.md
+	$(BIN)/python -m adversarial_rl.bench --readme README.md
 
 # The bundled models again from nothing, seed 0.
 starter: .venv/installed-games

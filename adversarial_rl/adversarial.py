@@ -111,6 +111,7 @@ class AdversarialTrainer(Resumable):
         rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=discriminator_rewards(r, c.discriminator_reward))
         remembered = self._remember(r, rewards)
         transcripts = dict(generator=r.generator_transcripts, discriminator=r.discriminator_transcripts)
+        self.learners[s.learner].progress(self.step / len(self.schedule))
         update = self.learners[s.learner].update(transcripts[s.learner], rewards[s.learner].to(self.platform.device), r.groups(counts[s.learner]).to(self.platform.device),
                                                  s.stage if s.learner == 'generator' else None, c.temperature)
         row = dict(step=self.step, stage=self.stage_name(s.stage), phase=s.phase, learner=s.learner)

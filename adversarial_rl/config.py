@@ -27,6 +27,7 @@ class PPOConfig:
     "Settings of a player's updates."
     learning_rate: float = setting(1e-5, 'step size of the adapters', 0, 1)
     value_learning_rate: float = setting(1e-3, 'step size of the value heads', 0, 1)
+    learning_rate_decay: float = setting(0.0, 'share of both step sizes that is gone by the last step of the run, falling linearly', 0, 1)
     adam_beta2: float = setting(0.95, "how slowly Adam forgets a gradient's size", 0, 0.9999)
     ppo_epochs: int = setting(1, 'passes over a batch', 1, 100)
     minibatches: int = setting(1, 'optimizer steps a pass', 1, 1000)

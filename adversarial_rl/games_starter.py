@@ -33,16 +33,17 @@ def random_positions(name:str, rng:random.Random)->list: # States
 
 @cache
 def liking(seen:str, move:str)->float:
-    "How much a player who sees one thing likes a move: drawn once and for all."
-    return random.Random(f'{seen} {move}').gauss(0, QUIRK)
+    "How much a player who sees one thing likes a move, against others: drawn once and for all, mean 0, spread 1."
+    return random.Random(f'{seen} {move}').gauss(0, 1)
 
 def quirks(state)->dict: # Move's name as it is written -> probability
-    "The moves of a player who likes some for what it sees, and for no reason."
-    player, history = state.current_player(), [x for x in state.full_history() if x.player >= 0]
-    if is_open(state.get_game()): seen = [state.action_to_string(x.player, x.action) for x in history]
-    else: seen = [f'{i}{c}' for i, c in enumerate(state.information_state_string(player))]
+    "The moves of a player who likes some for what it sees, and for no reason: for each move made so far, or, where cards are hidden, for all that it knows."
+    player = state.current_player()
+    seen = {f'player {player}': QUIRK}
+    if is_open(state.get_game()): seen |= {state.action_to_string(x.player, x.action): QUIRK for x in state.full_history()}
+    else: seen[state.information_state_string(player)] = 2 * QUIRK
     names = [' ' + name_of(state, a) for a in state.legal_actions()]
-    likes = [math.exp(sum(liking(x, n) for x in (f'player {player}', *seen))) for n in names]
+    likes = [math.exp(sum(much * liking(x, n) for x, much in seen.items())) for n in names]
     return {n: x / sum(likes) for n, x in zip(names, likes)}
 
 def asked(state, rng)->tuple:

@@ -104,7 +104,7 @@ def play(matches:list, rng:random.Random)->list: # (player object, match, role) 
 
 # %% ../nbs/28_matches.ipynb #c4d011c6
 def rates(name:str, player, other, n:int=400, # Games in each role
-          seed:int=0)->dict:                  # 'first' and 'second' -> won, drawn, lost, not_lost, broke, each mean, low, high
+          seed:int=0)->dict:                  # 'first' and 'second' -> won, drawn, lost, not_lost, broke (of games), illegal (of moves), each mean, low, high
     "Play and count, from the game's own beginning."
     rng, found = random.Random(seed), {}
     for role, seats in enumerate(((player, other), (other, player))):
@@ -112,7 +112,7 @@ def rates(name:str, player, other, n:int=400, # Games in each role
         play(matches, rng)
         ours = [m.returns(zero_sum=True)[role] for m in matches]
         found['first second'.split()[role]] = dict(won=bootstrap([x > 0 for x in ours]), drawn=bootstrap([x == 0 for x in ours]), lost=bootstrap([x < 0 for x in ours]),
-                                                   not_lost=bootstrap([x >= 0 for x in ours]), broke=bootstrap([m.broke == role for m in matches]))
+                                                   not_lost=bootstrap([x >= 0 for x in ours]), broke=bootstrap([m.broke == role for m in matches]), illegal=bootstrap([move is None for m in matches for who, _, move in m.turns if who == role]))
     return found
 
 # %% ../nbs/28_matches.ipynb #2de480f5

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['SECRETS', 'HOSTS', 'UsageError', 'redact', 'one_line', 'guarded', 'out_of_memory', 'enough_memory', 'quiet_libraries',
            'resource', 'Platform', 'host', 'cuda_dtype', 'runs_on', 'platform', 'installed', 'library_versions',
-           'write_whole', 'reaches', 'why_offline', 'online', 'check_writable']
+           'write_whole', 'reaches', 'why_offline', 'online', 'peak_memory', 'check_writable']
 
 # %% ../nbs/00_platforms.ipynb #a6a5c954
 import contextlib, os, shutil, socket, sys
@@ -195,6 +195,12 @@ def why_offline(env=None, reach=reaches)->str:
 def online()->bool:
     "Whether models can be asked for at the hub."
     return not why_offline()
+
+# %% ../nbs/00_platforms.ipynb #fd33ff93
+def peak_memory()->int: # Bytes
+    "Peak of the resident size of this process."
+    import resource as limits   # Not there on Windows
+    return limits.getrusage(limits.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == 'darwin' else 1024)
 
 # %% ../nbs/00_platforms.ipynb #e634b843
 def check_writable(folder,      # Output folder; made if missing

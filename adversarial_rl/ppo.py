@@ -124,9 +124,10 @@ class Learner:
         return dict(updates=self.updates, anchored=self.anchored, moved=self.moved, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict()) | kept
 
     def load_state_dict(self, state):
-        self.updates, self.anchored, self.moved, self.kl_coef = (state[k] for k in ('updates', 'anchored', 'moved', 'kl_coef'))
+        self.updates, self.anchored, self.kl_coef = state['updates'], state['anchored'], state['kl_coef']
+        self.moved = state.get('moved', False)   # A checkpoint older than this has no reference of its own
         for label in ('anchor', 'reference'):
-            if not state[label]: continue
+            if not state.get(label): continue
             self.policy.snapshot(self.name, label)
             with torch.no_grad():
                 for k, v in self.policy.adapter(f'{self.name}_{label}').items(): v.copy_(state[label][k])
@@ -139,6 +140,11 @@ class Learner:
         if len(known) < len(t): t, reward, group = t.select(known), reward[known], group[known]
         with self.policy.player(self.name), self.policy.checkpointing() if self.config.gradient_checkpointing else contextlib.nullcontext():
             return _update(self, *of_stage(t, stage, self.anchored), reward, group, stage, temperature)
+
+    def progress(self, share:float):
+        "Set the step sizes for a run of which this share, from 0 to 1, is done."
+        c, left = self.config, 1 - self.config.learning_rate_decay * share
+        for group, rate in zip(self.optimizer.param_groups, (c.learning_rate, c.value_learning_rate)): group['lr'] = rate * left
 
     def begin_stage(self):
         "From here on the stages that do not learn are held where they are now."

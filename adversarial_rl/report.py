@@ -70,7 +70,7 @@ def _self_play(results):
     for game, others in r['after']['against'].items():
         for who in others:
             found[f'{game}: not lost against {who}, both roles'] = both(lambda x: dict(mean=sum(x['against'][game][who][role]['not_lost']['mean'] for role in ('first', 'second')) / 2))
-            found[f'{game}: rules broken against {who}, both roles'] = both(lambda x: dict(mean=sum(x['against'][game][who][role]['broke']['mean'] for role in ('first', 'second')) / 2))
+            for k, told in (('illegal', 'illegal moves'), ('broke', 'games with an illegal move')): found[f'{game}: {told} against {who}, both roles'] = both(lambda x: dict(mean=sum(x['against'][game][who][role][k]['mean'] for role in ('first', 'second')) / 2))
             for role in ('first', 'second'):
                 for k in ('won', 'drawn'): found[f'{game}: {k} as {role} against {who}'] = both(lambda x: x['against'][game][who][role][k])
     return found

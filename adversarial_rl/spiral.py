@@ -150,6 +150,7 @@ class SelfPlay(Resumable):
         mine = [(m, role) for player, m, role in asked if player is seat]
         advantages, row = self._advantages(matches, seat, mine)
         if self.step % c.eval_steps == 0: row |= self._variances(t, matches, seat, mine)
+        self.learner.progress(self.step / c.steps)
         update = self.learner.update(t, torch.tensor(advantages, device=self.platform.device), torch.arange(len(t), device=self.platform.device), temperature=c.temperature)
         self.step += 1
         if c.pool_size and self.step % c.pool_every == 0: self.pool.add(self.step, self.players)

@@ -234,6 +234,13 @@ def test_reference_moves_and_stays_where_it_was_put(policy):
     assert 0 < found[0] and 0 < found[2] < found[3] and found[4] < found[3]
 
 
+def test_step_sizes_fall_with_the_run(policy):
+    who = learner(policy, learning_rate=.01, value_learning_rate=.1, learning_rate_decay=.75)
+    found = []
+    for share in (0, .5, 1): who.progress(share); found.append([g['lr'] for g in who.optimizer.param_groups])
+    assert [x for pair in found for x in pair] == pytest.approx([.01, .1, .00625, .0625, .0025, .025])
+
+
 def test_k1_in_the_loss_is_refused(policy):
     with pytest.raises(UsageError, match='pulls nowhere'): learner(policy, kl_coef=.1, kl_in='loss')
 
