@@ -39,9 +39,8 @@ def liking(seen:str, move:str)->float:
 def quirks(state)->dict: # Move's name as it is written -> probability
     "The moves of a player who likes some for what it sees, and for no reason: for each move made so far, or, where cards are hidden, for all that it knows."
     player = state.current_player()
-    seen = {f'player {player}': QUIRK}
-    if is_open(state.get_game()): seen |= {state.action_to_string(x.player, x.action): QUIRK for x in state.full_history()}
-    else: seen[state.information_state_string(player)] = 2 * QUIRK
+    if is_open(state.get_game()): seen = {f'player {player}': QUIRK} | {state.action_to_string(x.player, x.action): QUIRK for x in state.full_history()}
+    else: seen = {state.information_state_string(player): QUIRK / 2}
     names = [' ' + name_of(state, a) for a in state.legal_actions()]
     likes = [math.exp(sum(much * liking(x, n) for x, much in seen.items())) for n in names]
     return {n: x / sum(likes) for n, x in zip(names, likes)}

@@ -49,6 +49,15 @@ def test_an_earlier_checkpoint_is_an_opponent_and_nothing_else_changes(tmp_path)
     assert second['after']['against']['tic_tac_toe']['random'] == first['after']['against']['tic_tac_toe']['random']
 
 
+def test_connect_four_against_the_tree_search(tmp_path):
+    "A game too large to search whole: its opponents play, and the share of moves that keep the value is not made up."
+    assert spiral.main(flags(tmp_path, '--games', 'connect_four', '--steps', '1', '--eval-games', '3', '--opponents', 'random mcts')) == 0
+    after = json.loads((tmp_path/'out'/'training_results.json').read_text())['after']
+    assert set(after['against']['connect_four']) == {'random', 'mcts'} and after['moves'] == {}
+    game = read_metrics(tmp_path/'out'/'game_history.jsonl')[0]
+    assert game['game'] == 'connect_four' and len(game['history']) >= len(game['turns']) - (game['broke'] is not None)
+
+
 def test_mistakes_are_one_line(tmp_path, capsys):
     for more, says in ((['--games', 'tic_tac'], "'tic_tac_toe'"), (['--opponents', 'chess'], '--opponents chess'), (['--opponent-url', 'http://x'], '--opponent-model'), (['--gamma', '.9'], '--gamma'), (['--baseline', 'both'], 'role'),
                        (['--resume'], 'no checkpoint'), (['--games-per-step', '1'], 'at least 2'), (['--opponent-checkpoint', 'none.pt'], 'no such checkpoint'), (['--games', 'hearts'], 'two players'), (['--games', ''], '--games')):
