@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SHAPES', 'PPO', 'shaped_config', 'bench_policy', 'Machine', 'measure_machine', 'by_generate', 'by_us', 'OurUpdate',
-           'trl_steps', 'in_turns', 'spread', 'timed', 'multiplied', 'bench_sampling', 'bench_update']
+           'trl_steps', 'in_turns', 'spread', 'timed', 'multiplied', 'prompts_of', 'bench_sampling', 'bench_update']
 
 # %% ../nbs/42_bench_models.ipynb #f2d64964
 import os, tempfile, time
@@ -90,7 +90,7 @@ def by_generate(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sample
 
 def by_us(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sampled
     "All stages of all transcripts by this project."
-    return int(sample(policy, pieces, n, max_new_tokens, 1.).action.sum())
+    return int(sample(policy, pieces, n, max_new_tokens, 1., stop=None if policy.tokenizer.eos_token else '').action.sum())
 
 # %% ../nbs/42_bench_models.ipynb #95956120
 PPO = PPOConfig(learning_rate=1e-4, kl_coef=.01, minibatches=1, ppo_epochs=1, critic_warmup=0, logp_tolerance=0.)
@@ -121,6 +121,7 @@ def trl_steps(policy, t, n:int, rewards, start, steps:int)->list: # Seconds of e
                           bf16=False, fp16=False, use_cpu=str(policy.device) == 'cpu', gradient_checkpointing=False, report_to='none', save_strategy='no', logging_strategy='no', disable_tqdm=True)
         GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=lambda prompts, **kw: rewards.tolist(), args=args, train_dataset=Dataset.from_list([dict(prompt='x')] * 8),
                     rollout_func=lambda prompts, trainer: given, callbacks=[Watch()]).train()
+    policy.model.delete_adapter('ref')   # Its reference, which the next call brings again
     return seconds
 
 # %% ../nbs/42_bench_models.ipynb #e95f2203
@@ -142,37 +143,36 @@ def timed(f)->tuple: # What it returned, seconds
     return found, time.perf_counter() - start
 
 # %% ../nbs/42_bench_models.ipynb #4e63871a
-def multiplied(policy)->int:
-    "Parameters that every token is multiplied with: all weights of the base but the norms, with the output layer, which may be the embedding."
+def multiplied(policy)->tuple: # Of every token, of a sampled one besides
+    "Parameters that a token is multiplied with: the base's matrices, and the output layer."
     base = policy.model.get_base_model()
-    return sum(m.weight.numel() for n, m in base.named_modules() if isinstance(m, torch.nn.Linear) and 'lora' not in n)
+    head = base.get_output_embeddings()
+    return sum(m.weight.numel() for n, m in base.named_modules() if isinstance(m, torch.nn.Linear) and 'lora' not in n and m is not head), head.weight.numel()
+
+def prompts_of(policy, problems)->list: return [[policy.tokenizer(text)['input_ids'] for text in pieces(policy.tokenizer, p, REASONING_STAGES)] for p in problems]
 
 def bench_sampling(shape:str, problems, n:int, max_new_tokens:int, rounds:int, machine:Machine, device='cpu', dtype='float32')->list: # Rows of a table
     "Sampled tokens a second, ours and stage by stage."
     policy, ends = bench_policy(shape, device=device, dtype=dtype), shape == 'starter'
-    prompts = [[policy.tokenizer(text)['input_ids'] for text in pieces(policy.tokenizer, p, REASONING_STAGES)] for p in problems]
+    prompts = prompts_of(policy, problems)
     with policy.sampling('default'):
         found = in_turns({name: lambda way=way: timed(lambda: way(policy, prompts, n, max_new_tokens)) for name, way in (('this project', by_us), ('generate, stage by stage', by_generate))}, rounds)
-    weights, read, steps = multiplied(policy), sum(len(p[0]) for p in prompts), sum(len(x) for x in prompts[0][1:]) + len(prompts[0]) * max_new_tokens
-    tokens = median(k for k, _ in found['this project'])
-    floor = machine.forward(weights, read, policy.model.dtype.itemsize) + (machine.forward(weights, len(prompts) * n, policy.model.dtype.itemsize) * steps if not ends else 2 * weights * tokens / machine.flops)
+    (body, head), read, width = multiplied(policy), sum(len(p[0]) for p in prompts), policy.model.dtype.itemsize
+    tokens, rows = median(k for k, _ in found['this project']), len(prompts) * n
+    floor = machine.forward(body, read, width) + tokens / rows * machine.forward(body + head, rows, width)   # As if no row had to wait
     rates = {name: [k / s for k, s in xs] for name, xs in found.items()}
     ours, theirs = rates.values()
     return [dict(model=shape, work=f'{len(prompts)} prompts of {read // len(prompts)} tokens, {n} samples, 5 stages of {"up to " * ends}{max_new_tokens}', way=name, **{'tokens/s': spread(xs), 'times': f'{median(xs) / median(theirs):.1f}', 'floor': f'{tokens / floor:.0f}'}) for name, xs in rates.items()]
 
 def bench_update(shape:str, problems, n:int, max_new_tokens:int, rounds:int, machine:Machine, device='cpu', dtype='float32')->list: # Rows of a table
     "Tokens a second through an update, ours and TRL's."
-    policy = bench_policy(shape, device=device, dtype=dtype)
-    prompts = [[policy.tokenizer(text)['input_ids'] for text in pieces(policy.tokenizer, p, REASONING_STAGES)] for p in problems]
+    policy, other = (bench_policy(shape, device=device, dtype=dtype) for _ in range(2))   # TRL's trainer leaves its marks on a model
+    prompts = prompts_of(policy, problems)
     with policy.sampling('default'): t = sample(policy, prompts, n, max_new_tokens, 1., torch.Generator(device).manual_seed(0))
-    rewards = torch.rand(len(t), generator=torch.Generator().manual_seed(0)).to(device)
+    rewards, start = torch.rand(len(t), generator=torch.Generator().manual_seed(0)).to(device), [len(prompts[i // n][0]) for i in range(len(t))]
     ours = OurUpdate(policy, t, n, rewards)
-    ours()
-    seconds = {'this project, with a critic': [], "TRL's GRPOTrainer": []}
-    for _ in range(rounds):
-        seconds['this project, with a critic'].append(ours())
-        seconds["TRL's GRPOTrainer"].append(trl_steps(policy, t, n, rewards, [len(prompts[i // n][0]) for i in range(len(t))], 2)[1])
-    tokens, weights = int(t.mask.sum()), multiplied(policy)
-    floor = 4 * machine.forward(weights, tokens, policy.model.dtype.itemsize)
-    theirs = median(seconds["TRL's GRPOTrainer"])
-    return [dict(model=shape, work=f'{len(t)} transcripts, {tokens} tokens', way=name, **{'tokens/s': spread([tokens / s for s in xs], 0), 'times': f'{theirs / median(xs):.2f}', 'floor': f'{tokens / floor:.0f}'}) for name, xs in seconds.items()]
+    found = in_turns({'this project, with a critic': ours, "TRL's GRPOTrainer": lambda: trl_steps(other, t, n, rewards, start, 2)[1]}, rounds)   # Of TRL the second step: the first builds what the others use
+    (body, head), width, tokens = multiplied(policy), policy.model.dtype.itemsize, int(t.mask.sum())
+    floor = 3 * (machine.forward(body, tokens, width) + machine.forward(head, int(t.action.sum()), width))
+    theirs = median(found["TRL's GRPOTrainer"])
+    return [dict(model=shape, work=f'{len(t)} transcripts, {tokens} tokens', way=name, **{'tokens/s': spread([tokens / s for s in xs], 0), 'times': f'{theirs / median(xs):.2f}', 'floor': f'{tokens / floor:.0f}'}) for name, xs in found.items()]

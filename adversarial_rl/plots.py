@@ -87,9 +87,10 @@ def seed_curves(runs:dict,   # Seed -> rows of metrics
             seeds = [pd.Series({r['step']: r[column] for r in rows if isinstance(r.get(column), (int, float))}, dtype=float) for rows in runs.values()]
             if not any(x.any() for x in seeds): continue
             mean = pd.concat(seeds, axis=1).mean(axis=1).sort_index()
-            for x in seeds: ax.plot(x.index, smoothed(x, 5), color=colour, lw=.7, alpha=.4)
-            ax.plot(mean.index, smoothed(mean, 5), color=colour, lw=1.8, label=label)
-            ax.axhline(mean.iloc[:5].mean(), color=colour, lw=1, ls=':')
+            span = 5 if len(mean) > mean.index[-1] / 2 else 1   # What is measured now and then is drawn as it is
+            for x in seeds: ax.plot(x.index, smoothed(x, span), color=colour, lw=.7, alpha=.4)
+            ax.plot(mean.index, smoothed(mean, span), color=colour, lw=1.8, label=label)
+            ax.axhline(mean.iloc[:span].mean(), color=colour, lw=1, ls=':')
         ax.set(title=title, xlabel='step')
         if len(lines) > 1: ax.legend(frameon=False, fontsize=8)
         ax.spines[['top', 'right']].set_visible(False)
