@@ -95,7 +95,7 @@ def seeds_table(job:Job,
         lines.append(f'| {label} | ' + ' | '.join(f'{cell(before)} → {cell(after)}' for before, after in pairs) + f" | {change['mean']:+.3f} ± {change['high'] - change['mean']:.3f} |")
     seconds = ', '.join(f"{sum(part['seconds'] for part in r.values()):.0f}" for r in results.values())
     some = next(iter(results.values()))['']
-    return '\n'.join(lines) + f"\n\n{job.told[0].upper() + job.told[1:]}. {some['steps']} steps in {seconds} s on {some['platform']['cores']} cores ({some['platform']['name']})."
+    return '\n'.join(lines) + f"\n\n{job.told[0].upper() + job.told[1:]}. {some['steps']} steps in {seconds} s on {some['platform']['cores']} core{'s' * (some['platform']['cores'] > 1)} ({some['platform']['name']})."
 
 # %% ../nbs/43_report.ipynb #c68b7978
 def run(argv:list):

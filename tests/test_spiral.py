@@ -19,9 +19,9 @@ def told(folder): return [{k: v for k, v in r.items() if 'seconds' not in k} for
 
 
 def test_killed_in_the_middle_it_goes_on_the_same_way(tmp_path):
-    "Two games, earlier selves as opponents, MBPP measured; metrics, games and results are those of a run that was not killed."
+    "Two games, earlier selves as opponents, a reference that moves, steps that get smaller, MBPP measured; metrics, games and results are those of a run that was not killed."
     (tmp_path/'mbpp.json').write_text(json.dumps(mbpp_rows()))
-    more = ['--games', 'tic_tac_toe kuhn_poker', '--pool-size', '3', '--pool-every', '2', '--mbpp-eval', '--mbpp-dataset-path', str(tmp_path/'mbpp.json'), '--mbpp-eval-interval-steps', '3', '--mbpp-eval-num-questions', '2', '--history-games', '2']
+    more = ['--games', 'tic_tac_toe kuhn_poker', '--pool-size', '3', '--pool-every', '2', '--mbpp-eval', '--mbpp-dataset-path', str(tmp_path/'mbpp.json'), '--mbpp-eval-interval-steps', '3', '--mbpp-eval-num-questions', '2', '--history-games', '2', '--reference-steps', '2', '--learning-rate-decay', '0.5']
     one, two = tmp_path/'one', tmp_path/'two'
     done = subprocess.run(command(one, *more), cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-2000:]
