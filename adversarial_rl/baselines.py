@@ -67,7 +67,7 @@ def figure(runs:dict, path, game:str='tic_tac_toe')->Path:
 def run(argv:list):
     "The command `compare_baselines`."
     parser = argparse.ArgumentParser('compare_baselines', description='The same self-play with each baseline, several seeds.')
-    parser.add_argument('--config', default='configs/spiral_starter.yaml', help='settings of spiral_self_play')
+    parser.add_argument('--config', default='configs/spiral_self_play_starter.yaml', help='settings of spiral_self_play')
     parser.add_argument('--steps', type=int, default=100)
     parser.add_argument('--seeds', type=int, nargs='+', default=[0, 1, 2], help='at most ten')
     parser.add_argument('--output-dir', default='output/baselines', help='one folder for each run below it; runs that are finished are not run again')

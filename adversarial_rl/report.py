@@ -75,10 +75,10 @@ def _self_play(results):
                 for k in ('won', 'drawn'): found[f'{game}: {k} as {role} against {who}'] = both(lambda x: x['against'][game][who][role][k])
     return found
 
-JOBS['spiral_self_play'] = Job(SPIRAL, 'configs/spiral_starter.yaml', _main_flags, _spiral_settings, _self_play, 'intervals in brackets are over games',
+JOBS['spiral_self_play'] = Job(SPIRAL, 'configs/spiral_self_play_starter.yaml', _main_flags, _spiral_settings, _self_play, 'intervals in brackets are over games',
                                {'moves that keep the value': dict(sampled='tic_tac_toe/keeps_value_sampled', greedy='tic_tac_toe/keeps_value_greedy'), 'rules broken in self-play, share of games': dict(broke='broke'),
                                 'mean advantage': dict(first='tic_tac_toe/advantage_first', second='tic_tac_toe/advantage_second')})
-JOBS['spiral_kuhn'] = Job(SPIRAL, 'configs/spiral_kuhn_starter.yaml', _main_flags, _spiral_settings, _self_play, 'intervals in brackets are over games', {'exploitability, chips': dict(exploitability='kuhn_poker/exploitability'), 'mean advantage': dict(first='kuhn_poker/advantage_first', second='kuhn_poker/advantage_second')})
+JOBS['spiral_kuhn'] = Job(SPIRAL, 'configs/spiral_self_play_kuhn_starter.yaml', _main_flags, _spiral_settings, _self_play, 'intervals in brackets are over games', {'exploitability, chips': dict(exploitability='kuhn_poker/exploitability'), 'mean advantage': dict(first='kuhn_poker/advantage_first', second='kuhn_poker/advantage_second')})
 
 # %% ../nbs/43_report.ipynb #f97d3c62
 def seeds_table(job:Job,

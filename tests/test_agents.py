@@ -72,7 +72,7 @@ def test_self_play_is_measured_against_it(tmp_path):
     from adversarial_rl import spiral
     model = str(resource('checkpoints/starter_games'))
     with serving(tmp_path, model) as (_, url):
-        flags = ['--config', 'configs/spiral_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
+        flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
                  '--opponents', 'random', '--opponent-url', url, '--opponent-model', model, '--opponent-chat', 'false']
         assert spiral.main(flags) == 0
     found = json.loads((tmp_path/'out'/'training_results.json').read_text())['after']['against']['tic_tac_toe']['server']

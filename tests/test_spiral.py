@@ -10,7 +10,7 @@ from adversarial_rl.tracking import read_metrics
 from test_mbpp import rows as mbpp_rows
 
 ROOT = Path(__file__).parent.parent
-SMALL = ['--config', 'configs/spiral_starter.yaml', '--steps', '6', '--games-per-step', '16', '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
+SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '--games-per-step', '16', '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
 
 
 def flags(folder, *more): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *more]
