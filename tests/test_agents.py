@@ -14,11 +14,14 @@ pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastap
 MODEL = str(resource('checkpoints/starter_printing'))
 
 
+def transformers_serve(port): return [str(Path(sys.executable).parent/'transformers'), 'serve', MODEL, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32']
+
+
 @contextlib.contextmanager
-def serving(folder, model=MODEL):
+def serving(folder, command=transformers_serve):
     with socket.socket() as s: s.bind(('127.0.0.1', 0)); port = s.getsockname()[1]
     log = folder/'log'
-    p = subprocess.Popen([str(Path(sys.executable).parent/'transformers'), 'serve', model, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32'], stdout=log.open('w'), stderr=subprocess.STDOUT)
+    p = subprocess.Popen(command(port), stdout=log.open('w'), stderr=subprocess.STDOUT)
     end = time.time() + 120
     while time.time() < end:
         try: urllib.request.urlopen(f'http://127.0.0.1:{port}/health', timeout=1); break
@@ -66,14 +69,28 @@ def test_the_game_is_played_against_it(kind, tmp_path, request):
     assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
 
 
+SERVER = """import sys, uvicorn
+from fastapi import FastAPI
+from adversarial_rl.agents import Local
+from adversarial_rl.policy import Policy, load_model
+player, app = Local(Policy(*load_model('starter_games'), ['learner']), max_new_tokens=8), FastAPI()
+@app.get('/health')
+async def health(): return {}
+@app.post('/v1/completions')
+async def complete(asked: dict):
+    text = player.answer([asked['prompt']], 1, asked['temperature'], asked['seed'])[0][0]
+    return dict(id='0', object='text_completion', created=0, model=asked['model'], choices=[dict(index=0, text=text, finish_reason='stop', logprobs=None)])
+uvicorn.run(app, host='127.0.0.1', port=int(sys.argv[1]), log_level='warning')
+"""
+
+
 def test_self_play_is_measured_against_it(tmp_path):
-    "The bundled model for games behind a real server: games are played to the end, and hardly a rule is broken."
+    "The bundled model for games behind HTTP, with its own tokenizer, which transformers' server does not keep: games are played to the end, nobody always wins, and hardly a rule is broken."
     pytest.importorskip('pyspiel')
     from adversarial_rl import spiral
-    model = str(resource('checkpoints/starter_games'))
-    with serving(tmp_path, model) as (_, url):
+    with serving(tmp_path, lambda port: [sys.executable, '-W', 'ignore', '-c', SERVER, str(port)]) as (_, url):
         flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
-                 '--opponents', 'random', '--opponent-url', url, '--opponent-model', model, '--opponent-chat', 'false']
+                 '--opponents', 'random', '--opponent-url', url, '--opponent-model', 'starter_games', '--opponent-chat', 'false']
         assert spiral.main(flags) == 0
     found = json.loads((tmp_path/'out'/'training_results.json').read_text())['after']['against']['tic_tac_toe']['server']
-    assert all(r['lost']['mean'] < 1 and r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in found.values())
+    assert all(0 < r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in found.values())
