@@ -7,7 +7,7 @@ __all__ = ['SHAPES', 'PPO', 'shaped_config', 'bench_policy', 'Machine', 'measure
            'trl_steps', 'in_turns', 'spread', 'timed', 'multiplied', 'prompts_of', 'bench_sampling', 'bench_update']
 
 # %% ../nbs/42_bench_models.ipynb #f2d64964
-import os, tempfile, time
+import os, tempfile, time, warnings
 from dataclasses import dataclass
 from statistics import median
 
@@ -116,7 +116,8 @@ def trl_steps(policy, t, n:int, rewards, start, steps:int)->list: # Seconds of e
     class Watch(TrainerCallback):
         def on_step_begin(self, *args, **kw): self.began = time.perf_counter()
         def on_step_end(self, *args, **kw): seconds.append(time.perf_counter() - self.began)
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter('ignore', FutureWarning)   # TRL names transformers' settings as they were
         args = GRPOConfig(output_dir=folder, per_device_train_batch_size=len(t), num_generations=n, max_steps=steps, learning_rate=PPO.learning_rate, beta=PPO.kl_coef, max_completion_length=t.ids.shape[1], lr_scheduler_type='constant',
                           bf16=False, fp16=False, use_cpu=str(policy.device) == 'cpu', gradient_checkpointing=False, report_to='none', save_strategy='no', logging_strategy='no', disable_tqdm=True)
         GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=lambda prompts, **kw: rewards.tolist(), args=args, train_dataset=Dataset.from_list([dict(prompt='x')] * 8),

@@ -310,6 +310,7 @@ def test_out_of_memory_is_one_line(trained, tmp_path):
     program = """import resource, sys
 from importlib import import_module
 main = import_module(sys.argv[1]).main
+import_module('adversarial_rl.adversarial'), import_module('adversarial_rl.plots')   # Else the limit would meet PyTorch
 mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
 sys.exit(main(sys.argv[2:]))"""

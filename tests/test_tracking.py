@@ -143,9 +143,9 @@ def test_a_key_that_does_not_work_is_one_warning_and_the_files_go_on(tmp_path):
 
 
 def test_a_library_that_is_not_there_is_one_line(tmp_path, monkeypatch, capfd):
-    from adversarial_rl import adversarial, tracking
+    from adversarial_rl import run_training, tracking
     monkeypatch.setattr(tracking, 'installed', lambda name: '')
-    assert adversarial.main([*FEW, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), '--report-to', 'tensorboard']) == 2
+    assert run_training.main([*FEW, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), '--report-to', 'tensorboard']) == 2
     assert 'pip install tensorboard' in capfd.readouterr().err.strip().splitlines()[-1]
     assert tracking.reporters('auto') == []
 
