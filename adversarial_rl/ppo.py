@@ -121,13 +121,13 @@ class Learner:
 
     def state_dict(self):
         kept = {label: {k: v.detach().cpu() for k, v in self.policy.adapter(f'{self.name}_{label}').items()} for label in ('anchor', 'reference')}
-        return dict(updates=self.updates, anchored=self.anchored, moved=self.moved, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict()) | kept
+        return dict(updates=self.updates, anchored=self.anchored, kl_coef=self.kl_coef, scale=self.scale.state_dict(), optimizer=self.optimizer.state_dict()) | kept
 
     def load_state_dict(self, state):
         self.updates, self.anchored, self.kl_coef = state['updates'], state['anchored'], state['kl_coef']
-        self.moved = state.get('moved', False)   # A checkpoint older than this has no reference of its own
+        self.moved = bool(state.get('reference'))
         for label in ('anchor', 'reference'):
-            if not state.get(label): continue
+            if not state.get(label): continue   # Nor has a checkpoint older than this a reference
             self.policy.snapshot(self.name, label)
             with torch.no_grad():
                 for k, v in self.policy.adapter(f'{self.name}_{label}').items(): v.copy_(state[label][k])
