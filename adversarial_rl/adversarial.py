@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, replace
 
 import torch
 
-from .checkpoints import save_checkpoint, set_aside
+from .checkpoints import newest_checkpoint, save_checkpoint, set_aside
 from .config import IntervalConfig, PPOConfig, TrainingConfig, save_config
 from .game import breaking_tests, discriminator_rewards, generator_rewards, play_round, round_metrics, suite_inputs
 from .grading import grade_many
@@ -19,6 +19,7 @@ from .interval import interval_evaluation
 from .memory import FailedTests, RecentInputs
 from .metrics import evaluate_players
 from .opponents import OpponentPool, WrongPrograms, cross_play, n_wrong, playing_as
+from .parallel import anybody, first, gathered, join, one_writes
 from .platforms import UsageError, check_writable, enough_memory, library_versions, platform, write_whole
 from .players import Discriminator, Generator
 from .policy import Policy, load_model
@@ -216,7 +217,11 @@ def train(config:TrainingConfig, ppo:PPOConfig,
           stages:list=None,              # Other stages than the five
           evaluation:IntervalConfig=None # Measuring on MBPP; none by default
          )->dict:
-    "The main job; returns what it writes to `training_results.json`."
+    "The main job; returns what it writes to `training_results.json`. Started by a launcher of several processes, it is dealt out to them and the first one writes."
+    join()
+    with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config: return _train(config, ppo, stages, evaluation)
+
+def _train(config, ppo, stages, evaluation)->dict:
     output, evaluation = check_writable(config.output_dir), evaluation or IntervalConfig(mbpp_eval=False)
     check_writable(config.checkpoint_dir)
     _check_isolation(config.require_isolation)
@@ -227,6 +232,7 @@ def train(config:TrainingConfig, ppo:PPOConfig,
         print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and {len(trainer.held_out)} held-out problems; {len(trainer.schedule)} steps', flush=True)
         if config.resume or config.resume_from: trainer.resume()
         else: set_aside(config.checkpoint_dir)
+        gathered(trainer.step)   # All have read what the first may now replace
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator', training=trainer.training)
@@ -263,7 +269,7 @@ def _write_cross_play(trainer, output):
 def _check_isolation(required):
     "Warn once, or refuse, where programs could get out."
     report = sandbox_report()
-    if isolated(report): return
+    if isolated(report) or not first(): return
     ways = '; '.join(name for name, found in report.items() if found != 'held')
     if required: raise UsageError(f'--require-isolation: on this machine a program could {ways}; run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
@@ -287,6 +293,7 @@ def _train_steps(trainer, tracker, mbpp=None):
             bar.set_postfix_str(f"generator {mean('reward/generator'):.2f} discriminator {mean('reward/discriminator'):.2f} validity {mean('validity'):.2f} distinct {mean('distinct'):.2f}", refresh=False)
             bar.update()
             ends = trainer.step == len(plan) or plan[trainer.step].stage != plan[trainer.step - 1].stage
+            if anybody(asked.is_set()): asked.set()
             if asked.is_set() or ends or trainer.step % trainer.config.save_steps == 0: path = trainer.save({k: mean(k) for k in COLUMNS})
             if asked.is_set(): raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
 

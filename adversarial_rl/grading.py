@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from .execution import Limits
 from .judge import study
+from .parallel import dealt_out
 from .sandbox import Job, Report, default_sandbox
 
 # %% ../nbs/05_grading.ipynb #ca20c481
@@ -105,9 +106,10 @@ def grade_many(jobs,                   # (code, tests) pairs; tests as in `grade
     "Grade many programs at once; identical jobs run once. Tests that cannot be run apart from the program share its process, and the outcome says so."
     jobs = [Job(code, tuple(split_tests(tests) if isinstance(tests, str) else tests), limits) for code, tests in jobs]
     once = list(dict.fromkeys(jobs))
-    reports = dict(zip(once, default_sandbox().map(once, progress)))
+    def run_all(jobs): return default_sandbox().map(jobs, progress)
+    reports = dict(zip(once, dealt_out(run_all, once)))
     again = [job for job in once if any(kind == 'unsupported' for kind, _ in reports[job].steps)]
-    reports |= zip(again, default_sandbox().map([replace(job, together=True) for job in again]))
+    reports |= zip(again, dealt_out(run_all, [replace(job, together=True) for job in again]))
     return [to_outcome(reports[job], job) for job in jobs]
 
 # %% ../nbs/05_grading.ipynb #59332038

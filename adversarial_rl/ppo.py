@@ -14,6 +14,7 @@ import torch
 
 from .advantages import at_last, gae, group_centred, group_scaled, whiten
 from .config import PPOConfig
+from .parallel import add_up, gathered, share, world
 from .platforms import UsageError, out_of_memory
 
 # %% ../nbs/14_ppo.ipynb #7e65caf2
@@ -174,7 +175,7 @@ def _update(learner, t, held, reward, group, stage, temperature):
     metrics = {'reward/mean': reward.float().mean().item(), 'dead_groups': 1 - live.float().mean().item(), 'truncated': cut.float().mean().item(), 'length': t.action.float().sum(1).mean().item()}
     if not action[rows].any(): return metrics
     b = dict(ids=t.ids[rows], mask=t.mask[rows], action=action[rows], held=held[rows])
-    graph = fitting(learner, len(rows), lambda: _score_once(learner, b, temperature))
+    graph = _score_once(learner, b, temperature)
     metrics |= check_sync(learner.name, b['old'][b['action']], t.logp[rows][b['action']], c.logp_tolerance) | _distances(learner, b)
     learner.updates += 1
     if c.reference_steps and learner.updates % c.reference_steps == 0: learner.move_reference()
@@ -192,15 +193,21 @@ def _examples(group, dead):
 def _score_once(learner, b, temperature):
     "Old, reference and anchor log-probabilities, values and entropies into `b`, `(B, T)`; what a single step can use again is returned with its graph."
     c, name, policy = learner.config, learner.name, learner.policy
-    with torch.no_grad():
-        if b['held'].any():
-            with policy.at_snapshot(name, 'anchor'): b['anchor'] = _score(learner, b, temperature)[0]
-        if learner.kl_coef:
-            with learner.reference(): b['ref'] = _score(learner, b, temperature)[0]
-    single = c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= learner.micro_batch
-    graph = _score(learner, b, temperature) if single else None
-    with torch.no_grad(): b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if single else _score(learner, b, temperature)
+    if b['held'].any():
+        with policy.at_snapshot(name, 'anchor'): b['anchor'] = _score_all(learner, b, temperature)[0]
+    if learner.kl_coef:
+        with learner.reference(): b['ref'] = _score_all(learner, b, temperature)[0]
+    single = world() == c.ppo_epochs == c.minibatches == 1 and len(b['ids']) <= learner.micro_batch
+    graph = fitting(learner, len(b['ids']), lambda: _score(learner, b, temperature) if len(b['ids']) <= learner.micro_batch else None) if single else None
+    b['old'], b['entropy'], b['value'] = [x.detach() for x in graph] if graph else _score_all(learner, b, temperature)
     return graph
+
+@torch.no_grad()
+def _score_all(learner, b, temperature):
+    "Log-probabilities, entropies and values of a batch `(B, T)`, of which each process scores its share."
+    mine = {k: b[k][share(len(b['ids']))] for k in ('ids', 'mask', 'action', 'held')}
+    found = fitting(learner, len(mine['ids']), lambda: _score(learner, mine, temperature)) if len(mine['ids']) else [torch.zeros(mine['ids'].shape, device=mine['ids'].device)] * 3
+    return found if world() == 1 else [torch.cat([x.to(learner.policy.device) for x in xs]) for xs in zip(*gathered([x.cpu() for x in found]))]
 
 def _score(learner, b, temperature):
     "Log-probabilities, entropies and values of a batch in token shape (B, T), micro-batch by micro-batch, where tokens learn or are held."
@@ -237,7 +244,8 @@ def _passes(learner, b, graph, n_tokens, temperature)->dict:
 def _step(learner, b, graph, n_tokens, temperature)->dict:
     "One optimizer step on the rows of `b`, left out where the gradient is not finite."
     c, rows = learner.config, len(b['ids'])
-    report = fitting(learner, rows, lambda: _gradients(learner, b, graph if rows <= learner.micro_batch else None, n_tokens, temperature))
+    mine, n = {k: x[share(rows)] for k, x in b.items()}, int(b['action'].sum())
+    report = _add_up(learner, fitting(learner, rows, lambda: _gradients(learner, mine, graph if rows <= learner.micro_batch else None, n_tokens, n, temperature)))
     for p in (*learner.adapter, *learner.head):
         if p.grad is not None: p.grad /= learner.scale.value
     norm = torch.nn.utils.clip_grad_norm_(learner.adapter, c.max_grad_norm).item()
@@ -247,8 +255,16 @@ def _step(learner, b, graph, n_tokens, temperature)->dict:
     learner.scale.count(finite)
     return report
 
-def _gradients(learner, b, graph, n_tokens, temperature)->dict:
-    "The gradient of the rows of `b`, micro-batch by micro-batch; means over tokens of the losses and of what tells how far the policy moved."
+def _add_up(learner, report)->dict:
+    "Gradients and report of all processes together."
+    for p in (*learner.adapter, *learner.head):
+        if p.grad is None and world() > 1: p.grad = torch.zeros_like(p)
+    add_up([p.grad for p in (*learner.adapter, *learner.head) if p.grad is not None])
+    every = gathered(report)
+    return {k: (max if k == 'ratio_gap' else sum)(r.get(k, 0.) for r in every) for k in dict.fromkeys(k for r in every for k in r)}
+
+def _gradients(learner, b, graph, n_tokens, n_actions, temperature)->dict:
+    "The gradient of the rows of `b`, micro-batch by micro-batch; means over the step's tokens of the losses and of what tells how far the policy moved."
     sums, n = dict(ratio_gap=0.), learner.micro_batch
     learner.optimizer.zero_grad(set_to_none=True)
     for i in range(0, len(b['ids']), n):
@@ -256,7 +272,7 @@ def _gradients(learner, b, graph, n_tokens, temperature)->dict:
         logp, entropy, value = graph or _score(learner, m, temperature)
         loss, parts = _losses(learner, m, logp, entropy, value)
         (loss / n_tokens * learner.scale.value).backward()
-        for k, x in parts.items(): sums[k] = sums.get(k, 0.) + x.sum().item() / max(1, int(b['action'].sum()))
+        for k, x in parts.items(): sums[k] = sums.get(k, 0.) + x.sum().item() / max(1, n_actions)
         if m['action'].any(): sums['ratio_gap'] = max(sums['ratio_gap'], (logp - m['old'])[m['action']].abs().max().exp().item() - 1)
     return sums
 

@@ -6,10 +6,11 @@
 __all__ = ['Transcripts', 'choose', 'sample', 'concatenate', 'answer_logp']
 
 # %% ../nbs/11_rollout.ipynb #b67bbd97
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
+from .parallel import gathered, share, world
 from .policy import score_tokens
 from .stages import PLAIN_STOP
 
@@ -26,6 +27,10 @@ class Transcripts:
     texts: list              # B lists of S strings
 
     def __len__(self): return len(self.ids)
+
+    def to(self, device):
+        "The same on another device."
+        return replace(self, **{f: getattr(self, f).to(device) for f in ('ids', 'mask', 'stage', 'action', 'logp', 'truncated')})
 
     def select(self, rows):
         "The transcripts of `rows` alone, without columns that are padding in all of them."
@@ -95,7 +100,7 @@ def _nucleus(logp, top_p):
 
 def choose(logits,            # (B, V)
            temperature,       # (B,), 0 takes the likeliest
-           generator=None,    # Source of randomness
+           chance,            # (B,), each anywhere in [0, 1)
            top_p=1.0          # Only the likeliest tokens that reach this probability together (Holtzman et al. 2020)
           ):                  # Tokens (B,) and their log-probabilities (B,) at that temperature, or at 1 where it is 0
     "Sample one token a row."
@@ -103,16 +108,15 @@ def choose(logits,            # (B, V)
     logp = (logits / torch.where(greedy, 1., temperature)[:, None]).log_softmax(-1)
     if top_p < 1: logp = _nucleus(logp, top_p)
     total = logp.exp().cumsum(-1)
-    u = torch.rand(len(logits), 1, generator=generator, device=logits.device) * total[:, -1:]
-    token = torch.searchsorted(total, u).clamp(max=logits.shape[-1] - 1)
+    token = torch.searchsorted(total, chance[:, None] * total[:, -1:]).clamp(max=logits.shape[-1] - 1)
     token = torch.where(greedy[:, None], logits.argmax(-1, keepdim=True), token)
     return token.squeeze(-1), logp.gather(-1, token).squeeze(-1)
 
 # %% ../nbs/11_rollout.ipynb #95011489
 def _regroup(rows, owner, ended, heat, history):
-    "Which live rows go on, `(R',)` indices that may repeat, and the new owner `(B,)` of each transcript, -1 where it is finished."
+    "Which live rows go on, `(R',)` indices that may repeat, the first transcript of each, and the new owner `(B,)` of each transcript, -1 where it is finished."
     S, stage, ended = len(heat), rows.stage.tolist(), ended.tolist()
-    members, kept, new_owner, seen = {}, [], torch.full_like(owner, -1), {}
+    members, kept, who, new_owner, seen = {}, [], [], torch.full_like(owner, -1), {}
     for i, r in enumerate(owner.tolist()):
         if r >= 0: members.setdefault(r, []).append(i)
     for r, own in members.items():
@@ -122,9 +126,9 @@ def _regroup(rows, owner, ended, heat, history):
         else: groups = [own]
         for group in groups:
             key = (tuple(history(group[0])), stage[r]) if ended[r] and not explores and heat[stage[r] - 1] > 0 else object()
-            if key not in seen: seen[key] = len(kept); kept.append(r)
+            if key not in seen: seen[key] = len(kept); kept.append(r); who.append(group[0])
             new_owner[group] = seen[key]
-    return kept, new_owner
+    return kept, who, new_owner
 
 # %% ../nbs/11_rollout.ipynb #b0a65a8f
 @torch.no_grad()
@@ -139,9 +143,14 @@ def sample(policy,                # A `Policy`, with a player's adapter on
            stop:str=None          # Text that ends a stage; by default the mark of the next title, where titles are plain text
           )->Transcripts:         # len(pieces) * n rows, those of a prompt side by side
     "Sample transcripts; raises nothing of its own."
-    if len(pieces) * n > max_rows and len(pieces) > 1:
-        some = max(1, max_rows // n)
-        return concatenate([sample(policy, pieces[i:i + some], n, max_new_tokens, temperature, generator, max_rows, top_p, stop) for i in range(0, len(pieces), some)])
+    chance, some = torch.rand(len(pieces), n, len(pieces[0]), max_new_tokens, generator=generator, device=policy.device), max(1, max_rows // n)
+    def part(at): return _sample(policy, pieces[at], n, max_new_tokens, temperature, chance[at].flatten(0, 1), top_p, stop)
+    mine = share(len(pieces))
+    parts = [part(slice(i, min(i + some, mine.stop))) for i in range(mine.start, mine.stop, some)]
+    return concatenate([p.to(policy.device) for other in gathered([p.to('cpu') for p in parts]) for p in other]) if world() > 1 else concatenate(parts)
+
+def _sample(policy, pieces, n, max_new_tokens, temperature, chance, top_p, stop):
+    "Transcripts side by side, `chance` `(B, S, max_new_tokens)` deciding."
     S, B, stop = len(pieces[0]), len(pieces) * n, _stop(policy, stop)
     hot = list(temperature) if hasattr(temperature, '__len__') else [temperature] * S
     heat = torch.tensor([*hot, 0.], dtype=torch.float, device=policy.device)
@@ -149,9 +158,10 @@ def sample(policy,                # A `Policy`, with a player's adapter on
     logits, cache, pad = _prefill(policy, [row[0] for row in pieces], copies)
     rows = _Rows([row for row in pieces for _ in range(copies)], policy.device)
     owner = torch.arange(B, device=policy.device) // (n // copies)
+    who = torch.arange(len(rows.stage), device=policy.device) * (n // copies)
     ends, last, log, total = _end_tokens(policy), _stop_tokens(policy, logits.shape[-1], stop), [], cache.get_seq_length()
     while True:
-        token, logp = choose(logits, heat[rows.stage], generator, top_p)
+        token, logp = choose(logits, heat[rows.stage], chance[who, rows.stage.clamp(max=S - 1), rows.written.clamp(max=max_new_tokens - 1)], top_p)
         forced, given = rows.next_forced()
         token, logp = torch.where(forced, given, token), torch.where(forced, 0., logp)
         log.append((owner, token, rows.stage, ~forced, logp, torch.zeros_like(forced)))
@@ -163,10 +173,10 @@ def sample(policy,                # A `Policy`, with a player's adapter on
         finished = rows.stage == S
         if finished.all(): break
         if ended.any() and (finished.sum() > 0.2 * len(finished) or hot != hot[:1] * S):
-            kept, owner = _regroup(rows, owner, ended, hot, lambda i: [i // n] + [token[owner[i]].item() for owner, token, *_ in log])
+            kept, firsts, owner = _regroup(rows, owner, ended, hot, lambda i: [i // n] + [token[owner[i]].item() for owner, token, *_ in log])
             if kept != list(range(len(token))):
                 keep = torch.tensor(kept, device=policy.device)
-                token, pad = token[keep], pad[keep]
+                token, pad, who = token[keep], pad[keep], torch.tensor(firsts, device=policy.device)
                 rows.take(keep)
                 cache.batch_select_indices(keep)
         total += 1
@@ -233,6 +243,7 @@ def _texts(policy, t, S, stop):
 
 def concatenate(parts):
     "Several `Transcripts` as one, padded to the widest."
+    if len(parts) == 1: return parts[0]
     T = max(p.ids.shape[1] for p in parts)
     grow = lambda x: torch.nn.functional.pad(x, (0, T - x.shape[1]))
     cat = {f: torch.cat([grow(getattr(p, f)) for p in parts]) for f in ('ids', 'mask', 'stage', 'action', 'logp')}

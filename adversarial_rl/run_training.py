@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from .config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
+from .parallel import first
 from .platforms import guarded, quiet_libraries
 
 # %% ../nbs/30_run_training.ipynb #8c5f1674
@@ -20,6 +21,7 @@ def run(argv:list):
     from adversarial_rl.adversarial import report, train
     from adversarial_rl.plots import cross_play_map, training_curves
     results = train(config, ppo, evaluation=evaluation)
+    if not first(): return   # Of several processes the others are done
     if results['stages']: training_curves(config.output_dir)
     if (Path(config.output_dir)/'cross_play.csv').exists() and config.pool_size: cross_play_map(config.output_dir)
     if (cut := results['cut_off']) > .01: print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {config.max_new_tokens}; raise it')

@@ -1,0 +1,69 @@
+"One run in two processes, by accelerate's own launcher: as in one process but for rounding, killed and resumed too."
+import json, os, subprocess, sys, time
+from pathlib import Path
+
+import pytest
+import torch
+
+from adversarial_rl.checkpoints import load_checkpoint
+from adversarial_rl.tracking import read_metrics
+
+ROOT = Path(__file__).parent.parent
+SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--held-out', '10', '--problems-per-step', '5', '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
+LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1', '--mixed_precision', 'no', '--dynamo_backend', 'no']
+
+
+def command(folder, *flags, launch=()):
+    begin = launch or [sys.executable]
+    return [*begin, '-m', 'adversarial_rl.run_training', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+
+
+def run(*args, **kw):
+    done = subprocess.run(command(*args, **kw), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=600)
+    assert done.returncode == 0, done.stderr[-3000:]
+    return done
+
+
+def told(folder): return [{k: v for k, v in r.items() if 'second' not in k} for r in read_metrics(folder/'out'/'metrics.jsonl')]
+
+
+def same(one, two):
+    "Metrics and weights of two runs, but for rounding."
+    for a, b in zip(told(one), told(two), strict=True):
+        assert a.keys() == b.keys()
+        for k in a: assert a[k] == (pytest.approx(b[k], rel=1e-3, abs=1e-4) if isinstance(a[k], float) else b[k]), (a['step'], k)
+    last = sorted((one/'ck').glob('checkpoint_stage_5*.pt'))[-1].name
+    (a, _), (b, _) = (load_checkpoint(x/'ck'/last) for x in (one, two))
+    for name in a['players']:
+        for k, x in a['players'][name].items(): assert torch.allclose(x, b['players'][name][k], atol=1e-5), (name, k)
+
+
+@pytest.fixture(scope='module')
+def one(tmp_path_factory):
+    folder = tmp_path_factory.mktemp('one')
+    run(folder)
+    return folder
+
+
+def test_two_processes_do_what_one_does(one, tmp_path):
+    done = run(tmp_path, launch=LAUNCH)
+    same(one, tmp_path)
+    a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, tmp_path))
+    assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
+
+
+def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
+    "SIGKILL to the launcher's whole group in the middle of a run of two; one process goes on."
+    p = subprocess.Popen(command(tmp_path, launch=LAUNCH), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | dict(OMP_NUM_THREADS='1'), start_new_session=True)
+    end = time.time() + 240
+    while not list((tmp_path/'ck').glob('checkpoint_stage_2*.json')) and p.poll() is None and time.time() < end: time.sleep(.05)
+    assert p.poll() is None
+    os.killpg(p.pid, 9)
+    p.wait()
+    run(tmp_path, '--resume')
+    same(one, tmp_path)
+
+
+def test_a_mistake_ends_all_processes(tmp_path):
+    done = subprocess.run(command(tmp_path, '--resume', launch=LAUNCH), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=240)
+    assert done.returncode != 0 and 'no checkpoint' in done.stderr
