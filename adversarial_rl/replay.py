@@ -6,7 +6,6 @@
 __all__ = ['positions', 'draw_game', 'step_through']
 
 # %% ../nbs/49_replay.ipynb #20939464
-import io
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from .games import load_game, name_of
 from .matches import move_probabilities
 from .plots import BLUE, GREY, ORANGE
+from .views import explore
 
 # %% ../nbs/49_replay.ipynb #1af07c63
 def positions(line:dict # Of `game_history.jsonl`
@@ -63,7 +63,6 @@ def step_through(lines:list, # Of `game_history.jsonl`
                  policy=None):
     "A widget: choose a game, move through it."
     import ipywidgets as w
-    from IPython.display import Image, display
     game = w.Dropdown(options=[(f"step {x.get('step', 0)}, {x['game']}, game {i}", i) for i, x in enumerate(lines)], description='game')
     move = w.IntSlider(min=0, max=1, description='move')
     kept = {}
@@ -74,13 +73,11 @@ def step_through(lines:list, # Of `game_history.jsonl`
             kept[i] = [(s, turn, None if s.is_terminal() or not policy else next(ps)) for s, turn in found]
         return kept[i]
     def chosen(change): move.value, move.max = 0, len(of(game.value)) - 1
-    def show(i, k):
-        state, turn, p = of(i)[min(k, len(of(i)) - 1)]
+    def show(game, move):
+        state, turn, p = of(game)[min(move, len(of(game)) - 1)]
         fig = Figure(figsize=(7, 3), layout='constrained')
-        _draw(*fig.subplots(1, 2), state, turn, p, lines[i], k)
-        png = io.BytesIO()
-        fig.savefig(png, dpi=80)
-        display(Image(png.getvalue()))
+        _draw(*fig.subplots(1, 2), state, turn, p, lines[game], move)
+        return fig
     game.observe(chosen, 'value')
     chosen(None)
-    return w.VBox([w.HBox([game, move]), w.interactive_output(show, dict(i=game, k=move))])
+    return explore(show, game=game, move=move)
