@@ -10,9 +10,9 @@ import subprocess, sys
 
 import torch
 
-from .bench_models import bench_policy, shaped_config
+from .bench_models import bench_policy
 from .config import PPOConfig, TrainingConfig
-from .footprint import memory_estimate, naive_peak, peak
+from .footprint import memory_estimate, naive_peak, peak, shaped_config
 from .platforms import UsageError, peak_memory
 from .ppo import Learner
 from .rollout import sample

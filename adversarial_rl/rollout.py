@@ -9,6 +9,7 @@ __all__ = ['Transcripts', 'choose', 'sample', 'concatenate', 'answer_logp']
 from dataclasses import dataclass, replace
 
 import torch
+from transformers.cache_utils import DynamicLayer
 
 from .parallel import gathered, share, world
 from .policy import score_tokens
@@ -183,7 +184,26 @@ def _sample(policy, pieces, n, max_new_tokens, temperature, chance, top_p, stop)
         logits = _decode(policy, token, cache, pad, total)
     return _assemble(policy, pieces, n, log, stop)
 
-# %% ../nbs/11_rollout.ipynb #d5644e6b
+# %% ../nbs/11_rollout.ipynb #948e08a6
+class _Roomy(DynamicLayer):
+    "A layer of a cache with room for its next tokens."
+    ROOM = 64   # Tokens
+    def __init__(self, layer): self.__dict__.update(layer.__dict__); self.held = layer.keys, layer.values
+
+    def _see(self, n): self.keys, self.values = (x[..., :n, :] for x in self.held)
+
+    def update(self, keys, values, *args, **kw):
+        n = self.keys.shape[-2] + keys.shape[-2]
+        if n > self.held[0].shape[-2]: self.held = tuple(torch.nn.functional.pad(x, (0, 0, 0, keys.shape[-2] + self.ROOM)) for x in (self.keys, self.values))
+        for held, new in zip(self.held, (keys, values)): held[..., n - keys.shape[-2]:n, :] = new
+        self._see(n)
+        return self.keys, self.values
+
+    def batch_select_indices(self, indices):
+        n, self.held = self.keys.shape[-2], tuple(x[indices] for x in self.held)
+        self._see(n)
+
+# %% ../nbs/11_rollout.ipynb #c12d694a
 def _prefill(policy, openings, n):
     "Read each opening once; logits `(B*n, V)`, the cache repeated for `n` samples, and each row's left padding."
     width = max(map(len, openings))
@@ -193,6 +213,7 @@ def _prefill(policy, openings, n):
     out = _base(policy)(input_ids=ids, attention_mask=mask.long(), position_ids=(mask.cumsum(1) - 1).clamp(min=0), use_cache=True, logits_to_keep=1)
     cache = out.past_key_values
     if n > 1: cache.batch_repeat_interleave(n)
+    cache.layers = [_Roomy(x) if type(x) is DynamicLayer else x for x in cache.layers]   # Sliding windows keep their own
     return out.logits[:, -1].repeat_interleave(n, 0), cache, pad.repeat_interleave(n)
 
 def _decode(policy, token, cache, pad, total):
