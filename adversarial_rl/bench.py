@@ -72,7 +72,7 @@ def _growth(args):
     from adversarial_rl.bench_growth import bench_growth
     return bench_growth(), 'In brackets: how many times the row of the least work.'
 
-TABLES = {'graders': _graders, 'sampling': _models('bench_sampling', (24, 8, 64, 5), (1, 8, 8, 3), (4, 8, 128, 3)), 'learning': _models('bench_update', (24, 8, 64, 5), (1, 8, 8, 3), (4, 8, 128, 3)),
+TABLES = {'graders': _graders, 'sampling': _models('bench_sampling', (24, 8, 64, 5), (1, 8, 8, 2), (4, 8, 128, 3)), 'learning': _models('bench_update', (24, 8, 64, 5), (1, 4, 8, 2), (4, 8, 128, 3)),
           'memory': _memory, 'growth': _growth, 'job': lambda args: (bench_job(), ''), 'start': lambda args: (bench_start(), '')}
 
 def both(rows, told='')->tuple: # Text, Markdown

@@ -85,6 +85,11 @@ class _Rows:
         r = torch.arange(len(self.stage), device=self.stage.device)
         return self.fed < self.length[r, self.stage], self.forced[r, self.stage, self.fed.clamp(max=self.forced.shape[2] - 1)]
 
+    def forced_together(self)->int:
+        "How many tokens every row is fed before any row is asked again; finished rows are not asked."
+        r, done = torch.arange(len(self.stage), device=self.stage.device), self.stage == self.length.shape[1] - 1
+        return int((self.length[r, self.stage] - self.fed).masked_fill(done, self.forced.shape[2]).min())
+
     def step(self, forced, ended, token):
         "Count one token. A row that ended goes to its next stage, whose text may begin with the very token that ended this one: that is not fed again."
         self.fed, self.written, self.stage = self.fed + forced, self.written + ~forced, self.stage + ended
@@ -180,8 +185,14 @@ def _sample(policy, pieces, n, max_new_tokens, temperature, chance, top_p, stop)
                 token, pad, who = token[keep], pad[keep], torch.tensor(firsts, device=policy.device)
                 rows.take(keep)
                 cache.batch_select_indices(keep)
-        total += 1
-        logits = _decode(policy, token, cache, pad, total)
+        fed = [token]
+        for _ in range(rows.forced_together()):   # Where all rows are between stages, their texts are read at once
+            forced, given = rows.next_forced()
+            log.append((owner, given.clamp(min=0), rows.stage, ~forced & False, torch.zeros_like(logp[:len(given)]), ~forced & False))
+            rows.step(forced, ~forced & False, given)
+            fed.append(given.clamp(min=0))
+        total += len(fed)
+        logits = _decode(policy, torch.stack(fed, 1), cache, pad, total)
     return _assemble(policy, pieces, n, log, stop)
 
 # %% ../nbs/11_rollout.ipynb #948e08a6
@@ -216,10 +227,10 @@ def _prefill(policy, openings, n):
     cache.layers = [_Roomy(x) if type(x) is DynamicLayer else x for x in cache.layers]   # Sliding windows keep their own
     return out.logits[:, -1].repeat_interleave(n, 0), cache, pad.repeat_interleave(n)
 
-def _decode(policy, token, cache, pad, total):
-    "Feed one token a row; logits `(B, V)` for the next."
-    mask = torch.arange(total, device=policy.device)[None] >= pad[:, None]
-    out = _base(policy)(input_ids=token[:, None], attention_mask=mask.long(), position_ids=(total - 1 - pad)[:, None], past_key_values=cache, use_cache=True)
+def _decode(policy, tokens, cache, pad, total):
+    "Feed some tokens `(R, w)` a row; logits `(R, V)` for the next."
+    mask, at = torch.arange(total, device=policy.device)[None] >= pad[:, None], torch.arange(total - tokens.shape[1], total, device=policy.device)
+    out = _base(policy)(input_ids=tokens, attention_mask=mask.long(), position_ids=(at[None] - pad[:, None]).clamp(min=0), past_key_values=cache, use_cache=True, logits_to_keep=1)
     return out.logits[:, -1]
 
 def _ran_into(stop, policy, last, log, forced):
