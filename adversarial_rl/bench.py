@@ -80,7 +80,7 @@ def both(rows, told='')->tuple: # Text, Markdown
     if isinstance(rows, str): return rows, told
     import pandas as pd
     from adversarial_rl.bench_graders import markdown
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).fillna('–').astype(str)
     frame = frame.set_index(frame.columns[0])
     frame.columns.name, frame.index.name = frame.index.name, None
     return tuple('\n\n'.join(filter(None, (x, told))) for x in (frame.to_string(), markdown(frame)))

@@ -38,8 +38,8 @@ def estimated(shape, rows, tokens, prompt, micro_batch, checkpointing, dtype='fl
     return memory_estimate(config, PPOConfig(micro_batch=micro_batch, gradient_checkpointing=checkpointing), shaped_config(shape), dtype, prompt)
 
 WORK = [dict(shape='tiny', rows=64, tokens=48, prompt=100, micro_batch=64, checkpointing=False),
-        dict(shape='0.5B', rows=8, tokens=8, prompt=100, micro_batch=8, checkpointing=False),
-        dict(shape='0.5B', rows=8, tokens=8, prompt=100, micro_batch=2, checkpointing=True)]
+        dict(shape='0.5B', rows=8, tokens=2, prompt=100, micro_batch=8, checkpointing=False),
+        dict(shape='0.5B', rows=8, tokens=2, prompt=100, micro_batch=2, checkpointing=True)]
 
 def measured(work:dict)->int: # Bytes
     "`two_players` in a process of its own."

@@ -61,7 +61,8 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig=None,
     return {'weights': s['parameters'] * width * (1 if config.generator_model == config.discriminator_model else 2),
             'adapters': 2 * 4 * adapter * (2 if ppo.anchor_coef else 1),   # And where they stood when the stage began
             'optimizers': 2 * 8 * adapter, 'gradients': 2 * 4 * adapter,
-            'sampling': rows * length * s['kv'] * 2 * width * (s['layers'] + 1) + 4 * rows * s['vocabulary'] * 4 + (s['adapted'] * 4 if dtype == 'float32' else 0),
+            'merged': s['adapted'] * 4 if dtype == 'float32' else 0,       # Weights with the adapter added in; what sampling frees of it comes back in pieces too small for the rest
+            'sampling': rows * length * s['kv'] * 2 * width * (s['layers'] + 1) + 4 * rows * s['vocabulary'] * 4,
             'learning': kept + 5 * logits}
 
 def peak(parts:dict)->int: # Bytes
