@@ -39,16 +39,12 @@ class Step:
     learner: str  # 'discriminator' or 'generator'
 
 def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps,
-             together=False, # Whether the stages learn at once rather than one after another
-             weights:str=''  # How many times these numbers each stage has, such as '1 1 1 0.5 2'; once, if empty
+             together=False # Whether the stages learn at once rather than one after another
             )->list:
-    "Every `Step` of a run, in order. Raises `UsageError` where the weights are not one for each stage."
-    d, g, stages = 'discriminator', 'generator', [None] if together else range(n_stages)
-    try: shares = [float(w) for w in weights.split()] or [1.] * len(stages)
-    except ValueError: shares = []
-    if len(shares) != len(stages) or min(shares) < 0 or max(shares) == float('inf'): raise UsageError(f"--stage-weights '{weights}': write {len(stages)} number{'s' * (len(stages) > 1)}, not below 0, one for each stage that learns")
-    def phases(w): return [(d, d)] * round(w * n_discriminator_steps) + [(g, g)] * round(w * n_generator_steps) + [('alternating', d), ('alternating', g)] * round(w * k_alternating_steps)
-    return [Step(stage, phase, learner) for stage, w in zip(stages, shares) for phase, learner in phases(w)]
+    "Every `Step` of a run, in order."
+    d, g = 'discriminator', 'generator'
+    phases = [(d, d)] * n_discriminator_steps + [(g, g)] * n_generator_steps + [('alternating', d), ('alternating', g)] * k_alternating_steps
+    return [Step(stage, phase, learner) for stage in ([None] if together else range(n_stages)) for phase, learner in phases]
 
 # %% ../nbs/30_adversarial.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str):
@@ -90,7 +86,7 @@ class AdversarialTrainer(Resumable):
         self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
         self.problems = fingerprint(self.training + self.held_out)
-        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.stages_together, config.stage_weights)
+        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.stages_together)
         if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
         if not config.opponents and (config.graded_on == 'discriminator' or {s.learner for s in self.schedule} != {'generator'}):
             raise UsageError('--opponents 0 leaves nobody to learn against; use it with --n-discriminator-steps 0, --k-alternating-steps 0 and --graded-on baseline')

@@ -4,12 +4,13 @@
 
 # %% auto #0
 __all__ = ['FIXED', 'SpiralConfig', 'self_play_ppo', 'Seat', 'Earlier', 'gradient_variance', 'SelfPlay', 'against',
-           'check_opponents', 'train', 'record', 'report', 'run', 'main']
+           'check_opponents', 'train', 'record', 'report', 'run', 'main', 'load_learner']
 
 # %% ../nbs/34_spiral.ipynb #b8a6f3df
 import json, random, sys, time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import torch
 
@@ -356,6 +357,19 @@ def run(argv:list):
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
     return guarded(run, argv)
+
+# %% ../nbs/34_spiral.ipynb #fa58b0ea
+def load_learner(path,             # A checkpoint of spiral_self_play
+                 device:str='auto' # Where it runs
+                )->Policy:         # Raises `UsageError`
+    "The policy as it was when the checkpoint was written."
+    state, info = load_checkpoint(path)
+    c, p = info['configuration'], platform(device)
+    policy = Policy(*load_model(c['model'], p.dtype, p.device), ['learner'], rank=c['lora_rank'], alpha=c['lora_rank'])
+    players = dict(learner=SimpleNamespace(policy=policy))
+    check_players(path, info, players)
+    load_players(players, state)
+    return policy
 
 # %% ../nbs/34_spiral.ipynb #f33012dc
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

@@ -69,9 +69,10 @@ def _metric(ax, df, metric, span):
     for i, (who, part) in enumerate(groups):
         y = part.set_index('step')[metric].dropna().astype(float) if metric in part else pd.Series(dtype=float)
         if y.empty: continue
+        dense = len(y) > (y.index[-1] - y.index[0]) / 4   # What is measured now and then is drawn as it is
         colour = {'generator': BLUE, 'discriminator': ORANGE}.get(who, COLOURS[i])
         ax.plot(y.index, y, color=colour, alpha=.2, lw=.8)
-        ax.plot(y.index, smoothed(y, span), color=colour, lw=1.8, label=f'{who} learns' if who else None)
+        ax.plot(y.index, smoothed(y, span if dense else 1), color=colour, lw=1.8, label=f'{who} learns' if who else None)
         ax.axhline(y.iloc[:max(1, len(y) // 20)].mean(), color=colour, lw=1, ls=':')
     ax.set(title=metric, xlabel='step')
     ax.title.set_size(10)
