@@ -25,10 +25,10 @@ compare: .venv/installed
 	$(BIN)/compare_training --readme README.md
 	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md
 
-# The README's table of graders (about five minutes; leave the machine alone meanwhile).
+# The README's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 bench: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus psutil # of its forty dependencies the check needs one
-	$(BIN)/python -m adversarial_rl.bench --only graders --readme README.md
+	$(BIN)/python -m adversarial_rl.bench --readme README.md
 
 # The bundled models again from nothing, seed 0.
 starter: .venv/installed-games

@@ -100,7 +100,7 @@ def trl_steps(policy, t, n:int, rewards, start, steps:int)->list: # Seconds of e
     "Steps of TRL's GRPOTrainer, which is handed transcripts and rewards; `start` is how many tokens of each row are prompt."
     os.environ['TRL_EXPERIMENTAL_SILENCE'] = '1'   # TRL warns that `rollout_func` may change
     from datasets import Dataset
-    from transformers import TrainerCallback
+    from transformers import PrinterCallback, TrainerCallback
     from trl import GRPOConfig, GRPOTrainer
     ends, seconds = t.mask.sum(1).tolist(), []
     def rows(x): return [x[i, a:b].tolist() for i, (a, b) in enumerate(zip(start, ends))]
@@ -112,8 +112,10 @@ def trl_steps(policy, t, n:int, rewards, start, steps:int)->list: # Seconds of e
         warnings.simplefilter('ignore', FutureWarning)   # TRL names transformers' settings as they were
         args = GRPOConfig(output_dir=folder, per_device_train_batch_size=len(t), num_generations=n, max_steps=steps, learning_rate=PPO.learning_rate, beta=PPO.kl_coef, max_completion_length=t.ids.shape[1], lr_scheduler_type='constant',
                           bf16=False, fp16=False, use_cpu=str(policy.device) == 'cpu', gradient_checkpointing=False, report_to='none', save_strategy='no', logging_strategy='no', disable_tqdm=True)
-        GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=lambda prompts, **kw: rewards.tolist(), args=args, train_dataset=Dataset.from_list([dict(prompt='x')] * len(t)),
-                    rollout_func=lambda prompts, trainer: given, callbacks=[Watch()]).train()
+        trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=lambda prompts, **kw: rewards.tolist(), args=args, train_dataset=Dataset.from_list([dict(prompt='x')] * len(t)),
+                    rollout_func=lambda prompts, trainer: given, callbacks=[Watch()])
+        trainer.remove_callback(PrinterCallback)
+        trainer.train()
     policy.model.delete_adapter('ref')   # Its reference, which the next call brings again
     return seconds
 

@@ -8,7 +8,7 @@ __all__ = ['SECRETS', 'HOSTS', 'UsageError', 'redact', 'one_line', 'guarded', 'o
            'write_whole', 'reaches', 'why_offline', 'online', 'peak_memory', 'check_writable']
 
 # %% ../nbs/00_platforms.ipynb #a6a5c954
-import contextlib, os, shutil, socket, sys
+import contextlib, os, re, shutil, socket, sys
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlparse
@@ -199,7 +199,10 @@ def online()->bool:
 # %% ../nbs/00_platforms.ipynb #fd33ff93
 def peak_memory()->int: # Bytes
     "Peak of the resident size of this process."
-    import resource as limits   # Not there on Windows
+    try: found = re.search(r'VmHWM:\s+(\d+) kB', Path('/proc/self/status').read_text())
+    except OSError: found = None
+    if found: return int(found[1]) * 1024
+    import resource as limits   # Not there on Windows; on Linux a child would begin with its parent's peak
     return limits.getrusage(limits.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == 'darwin' else 1024)
 
 # %% ../nbs/00_platforms.ipynb #e634b843
