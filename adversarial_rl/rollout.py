@@ -188,8 +188,9 @@ def _sample(policy, pieces, n, max_new_tokens, temperature, chance, top_p, stop)
         fed = [token]
         for _ in range(rows.forced_together()):   # Where all rows are between stages, their texts are read at once
             forced, given = rows.next_forced()
-            log.append((owner, given.clamp(min=0), rows.stage, ~forced & False, torch.zeros_like(logp[:len(given)]), ~forced & False))
-            rows.step(forced, ~forced & False, given)
+            none = torch.zeros_like(forced)
+            log.append((owner, given.clamp(min=0), rows.stage, none, none.float(), none))
+            rows.step(forced, none, given)
             fed.append(given.clamp(min=0))
         total += len(fed)
         logits = _decode(policy, torch.stack(fed, 1), cache, pad, total)

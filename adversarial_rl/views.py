@@ -139,7 +139,7 @@ def compare_runs(runs # Output folders, or a dict of name -> folder
                 ):
     "Choose a metric and see it for every run. Raises `UsageError` where one is no run."
     import ipywidgets as w
-    runs = runs if isinstance(runs, dict) else {Path(f).name: f for f in runs}
+    if not isinstance(runs, dict): runs = {Path(f).name if len({Path(g).name for g in runs}) == len(runs) else str(f): f for f in runs}
     names = metric_names([r for f in runs.values() for r in _rows(f)])
     return explore(lambda **v: runs_figure(runs, **v), metric=w.Dropdown(options=names, description='metric'), span=w.IntSlider(value=10, min=1, max=100, description='smoothing', continuous_update=False))
 

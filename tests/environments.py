@@ -60,7 +60,7 @@ def visit(python, notebook, folder)->str:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     shutil.copy(notebook, place)
-    env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')} | dict(ARL_QUICK='1', ARL_SOURCE=str(ROOT), OMP_NUM_THREADS='1', PATH=f'{Path(python).parent}:{os.environ["PATH"]}', JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
+    env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')} | dict(ARL_QUICK='1', ARL_SOURCE=str(ROOT), OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1', PATH=f'{Path(python).parent}:{os.environ["PATH"]}', JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
     done = subprocess.run([python, '-W', 'ignore', '-c', RUNNER, notebook.name], cwd=place, env=env, capture_output=True, text=True)
     return '' if done.returncode == 0 else done.stderr[-1500:]
 
