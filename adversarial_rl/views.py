@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
+from PIL import Image
 
 from .plots import BLUE, COLOURS, GREEN, ORANGE, cross_play_figure, smoothed
 from .platforms import UsageError
@@ -20,10 +21,11 @@ from .tracking import read_metrics
 
 # %% ../nbs/40_views.ipynb #7831a174
 def png(fig:Figure)->bytes:
-    "The figure as a file."
-    held = io.BytesIO()
+    "The figure as a file, of at most 128 colours: a notebook keeps many."
+    held, small = io.BytesIO(), io.BytesIO()
     fig.savefig(held, dpi=100)
-    return held.getvalue()
+    Image.open(held).convert('RGB').quantize(128, dither=Image.Dither.NONE).save(small, 'png')
+    return small.getvalue()
 
 def explore(draw,      # Function of the controls' values that returns a `Figure`
             **controls # Name of an argument -> ipywidgets control
