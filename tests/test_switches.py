@@ -20,7 +20,7 @@ def config(folder, **kw):
 
 def rows(folder, n=2, same_problems=False, **kw):
     trainer = AdversarialTrainer(*config(folder, **kw))
-    if same_problems: trainer.training = trainer.training[:8]
+    if same_problems: trainer.training = trainer.training[:trainer.config.problems_per_step]
     return trainer, [trainer.train_step() for _ in range(n)]
 
 
@@ -34,7 +34,7 @@ def test_all_are_off_by_default(tmp_path):
 def test_rewards_differ_on_the_same_round(tmp_path):
     "The first round is the same whatever is paid for it."
     kinds = ('default', 'code_a1', 'utrl', 'cure', 'learnability')
-    first = {kind: rows(tmp_path, 1, discriminator_reward=kind, max_tests=2, problems_per_step=8)[1][0] for kind in kinds}
+    first = {kind: rows(tmp_path, 1, discriminator_reward=kind, max_tests=2, problems_per_step=24)[1][0] for kind in kinds}
     assert len({r['validity'] for r in first.values()}) == len({r['reward/generator'] for r in first.values()}) == 1
     assert len({r['reward/discriminator'] for r in first.values()}) == len(kinds)
 
@@ -50,7 +50,7 @@ def test_repeats_pay_less(tmp_path):
 
 
 def test_failed_tests_come_back_and_are_written_out(tmp_path):
-    trainer, two = rows(tmp_path, 2, same_problems=True, failed_tests=1, failed_tests_total=3)
+    trainer, two = rows(tmp_path, 2, same_problems=True, problems_per_step=24, failed_tests=1, failed_tests_total=3)
     assert 0 < two[0]['failed_tests_kept'] <= 3 and 'replayed_pass_rate' not in two[0] and 0 <= two[1]['replayed_pass_rate'] <= 1
     hard = trainer.failed_tests.hardened(trainer.training)
     assert hard and all(len(p.baseline_tests) > len(q.baseline_tests) for p in hard for q in trainer.training if p.id == q.id)
