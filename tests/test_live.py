@@ -1,0 +1,28 @@
+"A run that a notebook starts, finds again, and asks to stop."
+import time
+
+import pytest
+
+from adversarial_rl import live
+from adversarial_rl.platforms import UsageError
+
+SMALL = '--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 --n-discriminator-steps 1 --n-generator-steps 1 --k-alternating-steps 0'
+
+
+def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(live.__file__.rpartition('/adversarial_rl/')[0])
+    flags, shown = f'{SMALL} --checkpoint-dir {tmp_path}/checkpoints', []
+    process = live.start('run_training', flags, tmp_path/'out')
+    assert live.start('run_training', flags, tmp_path/'out') == process == live.running(tmp_path/'out')
+    end = time.time() + 200
+    while not list((tmp_path/'checkpoints').glob('*.json')) and time.time() < end: time.sleep(.05)
+    live.stop(tmp_path/'out')
+    live.watch(tmp_path/'out', lambda folder: shown.append(folder) or live.metrics_of('reward/generator')(folder))
+    assert shown and live.running(tmp_path/'out') == 0
+    assert 'is saved' in capsys.readouterr().out and len(list((tmp_path/'checkpoints').glob('checkpoint_stage_5*.json'))) == 0
+    live.stop(tmp_path/'out')   # Nobody is there: nothing happens
+
+
+def test_a_run_that_fails_says_its_own_line(tmp_path):
+    live.start('run_training', '--learning-rate -1', tmp_path)
+    with pytest.raises(UsageError, match='--learning-rate'): live.watch(tmp_path)
