@@ -39,12 +39,15 @@ class Step:
     learner: str  # 'discriminator' or 'generator'
 
 def schedule(n_stages, n_discriminator_steps, n_generator_steps, k_alternating_steps,
-             together=False # Whether the stages learn at once rather than one after another
+             together=False,  # Whether the stages learn at once rather than one after another
+             together_steps=0 # Alternating steps after the last stage, in which all learn at once
             )->list:
     "Every `Step` of a run, in order."
     d, g = 'discriminator', 'generator'
-    phases = [(d, d)] * n_discriminator_steps + [(g, g)] * n_generator_steps + [('alternating', d), ('alternating', g)] * k_alternating_steps
-    return [Step(stage, phase, learner) for stage in ([None] if together else range(n_stages)) for phase, learner in phases]
+    turns = [('alternating', d), ('alternating', g)]
+    phases = [(d, d)] * n_discriminator_steps + [(g, g)] * n_generator_steps + turns * k_alternating_steps
+    stages = [(stage, phases) for stage in ([None] if together else range(n_stages))] + [(None, turns * together_steps)]
+    return [Step(stage, phase, learner) for stage, phases in stages for phase, learner in phases]
 
 # %% ../nbs/30_adversarial.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str):
@@ -58,7 +61,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str):
             Discriminator(policies[names['discriminator']], max_tests=config.max_tests, max_new_tokens=config.max_new_tokens))
 
 def training_problems(config:TrainingConfig):
-    "Problems to train on and held-out ones, at most `config.held_out` of them; the starter curriculum or a file."
+    "Problems to train on and held-out ones, at most `config.held_out` of them; the starter curriculum or a file. Raises `UsageError` where a reference fails its own tests."
     if config.problems_file == 'starter':
         from adversarial_rl.curriculum import starter_problems
         return starter_problems('training'), starter_problems('held_out', config.held_out)
@@ -86,8 +89,8 @@ class AdversarialTrainer(Resumable):
         self.learners = {name: Learner(p.policy, name, replace(ppo, kl_coef=kl.get(name, ppo.kl_coef))) for name, p in self.players.items()}
         self.training, self.held_out = training_problems(config)
         self.problems = fingerprint(self.training + self.held_out)
-        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.stages_together)
-        if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps and --k-alternating-steps are all 0')
+        self.schedule = schedule(len(self.generator.stages), config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps, config.stages_together, config.together_steps)
+        if not self.schedule: raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps, --k-alternating-steps and --together-steps are all 0')
         if not config.opponents and (config.graded_on == 'discriminator' or {s.learner for s in self.schedule} != {'generator'}):
             raise UsageError('--opponents 0 leaves nobody to learn against; use it with --n-discriminator-steps 0, --k-alternating-steps 0 and --graded-on baseline')
         self.rng = random.Random(config.seed)
@@ -193,7 +196,8 @@ class AdversarialTrainer(Resumable):
     def place(self)->tuple:
         "Stage of the last finished step, from 1, and how many steps of that stage are finished."
         stage = self.schedule[max(0, self.step - 1)].stage
-        return (stage or 0) + 1, sum(s.stage == stage for s in self.schedule[:self.step])
+        number = stage if stage is not None else max((s.stage + 1 for s in self.schedule if s.stage is not None), default=0)
+        return number + 1, sum(s.stage == stage for s in self.schedule[:self.step])
 
     def save(self, metrics:dict):
         "Write a checkpoint named after the stage and its finished steps; metrics are means over the latest steps."

@@ -32,6 +32,7 @@ def figures(rows:list, kind:str, game:str='tic_tac_toe')->dict:
             'variance of the gradient / its squared length': mean(f'gradient_variance/{kind}') / mean(f'gradient_norm2/{kind}'),
             'moves that keep the value, end': [r[f'{game}/keeps_value_sampled'] for r in rows if f'{game}/keeps_value_sampled' in r][-1]}
 
+# %% ../nbs/48_baselines.ipynb #17504d96
 def table(runs:dict # kind -> list of rows of metrics, one for each seed
          )->str:    # Markdown
     "Means over seeds and half of the 95% interval."

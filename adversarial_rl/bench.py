@@ -10,7 +10,7 @@ import argparse, json, subprocess, sys, tempfile, time
 from pathlib import Path
 from statistics import median
 
-from .platforms import UsageError, check_writable, guarded, platform, write_whole
+from .platforms import UsageError, check_writable, guarded, platform, resource, write_whole
 
 # %% ../nbs/42_bench.ipynb #30f6374d
 STARTS = {'python, nothing else (floor)': ['-c', 'pass'], 'import adversarial_rl': ['-c', 'import adversarial_rl'], 'run_training --help': ['-m', 'adversarial_rl.run_training', '--help'],
@@ -27,7 +27,7 @@ def bench_start(rounds:int=5)->list: # Rows of a table
     return [{'start': name, 'seconds': f'{median(x):.2f} [{min(x):.2f}, {max(x):.2f}]'} for name, x in found.items()]
 
 # %% ../nbs/42_bench.ipynb #75262d0f
-FEW = ['--n-discriminator-steps', '2', '--n-generator-steps', '2', '--k-alternating-steps', '2', '--held-out', '100', '--cross-play', '0', '--report-to', 'none']
+FEW = ['--n-discriminator-steps', '2', '--n-generator-steps', '2', '--k-alternating-steps', '2', '--together-steps', '2', '--held-out', '100', '--cross-play', '0', '--report-to', 'none']
 
 def bench_job(flags=FEW)->list: # Rows of a table
     "Where the time of the main job goes."
@@ -48,19 +48,24 @@ def _graders(args):
     results = bench(args.rounds)
     return bench_table(results), bench_table(results, markdown)
 
-def _models(function, starter, half, large):
-    "Rows at the starter's and at 0.5B shapes, and at 1.5B on a card."
+def _problems(n, written=False):
+    "Problems of the starter's curriculum, or hand-written ones, which are told at length."
+    from adversarial_rl.curriculum import starter_problems
+    from adversarial_rl.problems import load_problems
+    return load_problems(resource('data/example_problems.json'))[:n] if written else starter_problems('warm_start', n)
+
+def _models(function, works, large):
+    "Rows of the works, each a shape, arguments of `_problems` and sizes, and of the last one at 1.5B on a card."
     def table(args):
         import torch
         from adversarial_rl import bench_models as m
-        from adversarial_rl.curriculum import starter_problems
         f, machine = getattr(m, function), m.measure_machine()
-        rows = [r for shape, (n, *sizes) in dict(zip(('starter', '0.5B'), (starter, half))).items() for r in f(shape, starter_problems('warm_start', n), *sizes, machine)]
+        rows = [r for shape, problems, *sizes in works for r in f(shape, _problems(*problems), *sizes, machine)]
         told = f'{platform("cpu").name}: {machine.flops / 1e9:.0f} GFLOP/s in a matrix product, {machine.bytes / 1e9:.0f} GB/s in a copy, {torch.get_num_threads()} threads; float32. Medians with minimum and maximum.'
         if not torch.cuda.is_available(): return rows, told + ' No card at hand, so no figure for one.'
         card = platform('cuda')
         dtype, machine = card.dtype, m.measure_machine('cuda', getattr(torch, card.dtype))
-        rows += [{**r, 'model': f'1.5B on {card.name}, {dtype}'} for r in f('1.5B', starter_problems('warm_start', large[0]), *large[1:], machine, 'cuda', dtype)]
+        rows += [{**r, 'model': f'1.5B on {card.name}, {dtype}'} for r in f('1.5B', _problems(*large[0]), *large[1:], machine, 'cuda', dtype)]
         return rows, told + f' {card.name}: {machine.flops / 1e12:.0f} TFLOP/s, {machine.bytes / 1e9:.0f} GB/s.'
     return table
 
@@ -72,7 +77,8 @@ def _growth(args):
     from adversarial_rl.bench_growth import bench_growth
     return bench_growth(), 'In brackets: how many times the row of the least work.'
 
-TABLES = {'graders': _graders, 'sampling': _models('bench_sampling', (24, 8, 64, 5), (1, 8, 8, 2), (4, 8, 128, 3)), 'learning': _models('bench_update', (24, 8, 64, 5), (1, 4, 8, 2), (4, 8, 128, 3)),
+TABLES = {'graders': _graders, 'sampling': _models('bench_sampling', [('starter', (24,), 8, 64, 5), ('0.5B', (1,), 8, 8, 2), ('0.5B', (1, True), 4, 16, 2)], ((4, True), 8, 128, 3)),
+          'learning': _models('bench_update', [('starter', (24,), 8, 64, 5), ('0.5B', (1,), 4, 8, 2)], ((4,), 8, 128, 3)),
           'memory': _memory, 'growth': _growth, 'job': lambda args: (bench_job(), ''), 'start': lambda args: (bench_start(), '')}
 
 def both(rows, told='')->tuple: # Text, Markdown

@@ -23,7 +23,7 @@ from .stages import REASONING_STAGES, pieces
 # %% ../nbs/42_bench_growth.ipynb #067265fe
 def a_step(times:int=1, pool:int=0, problems:int=6)->dict: # Seconds of each part, peak MB, and of the checkpoint
     "The main job's step, `times * problems` problems at once."
-    flags = ['--config', 'configs/starter.yaml', '--problems-per-step', str(times * problems), '--held-out', '1', '--n-discriminator-steps', '4', '--n-generator-steps', '0', '--k-alternating-steps', '0', '--pool-size', str(pool)]
+    flags = ['--config', 'configs/starter.yaml', '--problems-per-step', str(times * problems), '--held-out', '1', '--n-discriminator-steps', '4', '--n-generator-steps', '0', '--k-alternating-steps', '0', '--together-steps', '0', '--pool-size', str(pool)]
     config, ppo, _ = parse_config([TrainingConfig, PPOConfig, IntervalConfig], flags, '')
     with tempfile.TemporaryDirectory() as folder:
         config.checkpoint_dir = folder
@@ -58,10 +58,10 @@ def alone(function, **kw)->dict:
     if done.returncode: raise UsageError(f'{function.__name__}({kw}) ended with {done.returncode}: {done.stderr.strip().splitlines()[-1]}')
     return json.loads(done.stdout.splitlines()[-1])
 
-def bench_growth(progress=None)->list: # Rows of a table
+def bench_growth()->list: # Rows of a table
     "All axes; of each column the value and how many times that of the first row it is."
     rows = []
     for axis, (function, name, factors) in AXES.items():
-        found = [(progress and progress()) or alone(function, **{name: f}) for f in factors]
+        found = [alone(function, **{name: f}) for f in factors]
         for factor, x in zip(factors, found): rows.append({'what grows': f'{axis} {factor}×' if name == 'times' else f'{axis}: {factor}'} | {k.replace('_', ' '): f'{v:.2f} ({v / found[0][k]:.1f}×)' for k, v in x.items()})
     return rows

@@ -65,7 +65,10 @@ def measure_machine(device:str='cpu', dtype=torch.float32, rounds:int=5)->Machin
 # %% ../nbs/42_bench_models.ipynb #14c533ae
 @torch.no_grad()
 def by_generate(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sampled
-    "All stages of all transcripts by Hugging Face's `generate`."
+    "All stages of all transcripts by Hugging Face's `generate`, without any adapter."
+    with policy.reference(): return _by_generate(policy, pieces, n, max_new_tokens)
+
+def _by_generate(policy, pieces, n, max_new_tokens):
     rows, count, tokenizer = [list(row[0]) for row in pieces for _ in range(n)], 0, policy.tokenizer
     end = tokenizer.eos_token_id
     for k in range(len(pieces[0])):
@@ -81,8 +84,8 @@ def by_generate(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sample
     return count
 
 def by_us(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sampled
-    "All stages of all transcripts by this project."
-    return int(sample(policy, pieces, n, max_new_tokens, 1., stop=None if policy.tokenizer.eos_token else '').action.sum())
+    "All stages of all transcripts by this project, the adapter's weights added in."
+    with policy.sampling('default'): return int(sample(policy, pieces, n, max_new_tokens, 1., stop=None if policy.tokenizer.eos_token else '').action.sum())
 
 # %% ../nbs/42_bench_models.ipynb #95956120
 PPO = PPOConfig(learning_rate=1e-4, kl_coef=.01, minibatches=1, ppo_epochs=1, critic_warmup=0, logp_tolerance=0.)
@@ -128,7 +131,9 @@ def in_turns(ways:dict, rounds:int)->dict: # Name -> list of what each call retu
         for name, way in ways.items(): found[name].append(way())
     return found
 
-def spread(xs, digits=1)->str: return f'{median(xs):.{digits}f} [{min(xs):.{digits}f}, {max(xs):.{digits}f}]'
+def spread(xs, digits=1)->str:
+    "Median [minimum, maximum]."
+    return f'{median(xs):.{digits}f} [{min(xs):.{digits}f}, {max(xs):.{digits}f}]'
 
 def timed(f)->tuple: # What it returned, seconds
     "Call and time, with everything on the device done."
@@ -144,14 +149,16 @@ def multiplied(policy)->tuple: # Of every token, of a sampled one besides
     head = base.get_output_embeddings()
     return sum(m.weight.numel() for n, m in base.named_modules() if isinstance(m, torch.nn.Linear) and 'lora' not in n and m is not head), head.weight.numel()
 
-def prompts_of(policy, problems)->list: return [[policy.tokenizer(text)['input_ids'] for text in pieces(policy.tokenizer, p, REASONING_STAGES)] for p in problems]
+# %% ../nbs/42_bench_models.ipynb #c766d5cc
+def prompts_of(policy, problems)->list:
+    "Token ids of each problem's `S` forced texts."
+    return [[policy.tokenizer(text)['input_ids'] for text in pieces(policy.tokenizer, p, REASONING_STAGES)] for p in problems]
 
 def bench_sampling(shape:str, problems, n:int, max_new_tokens:int, rounds:int, machine:Machine, device='cpu', dtype='float32')->list: # Rows of a table
     "Sampled tokens a second, ours and stage by stage."
     policy, ends = bench_policy(shape, device=device, dtype=dtype), shape == 'starter'
     prompts = prompts_of(policy, problems)
-    with policy.sampling('default'):
-        found = in_turns({name: lambda way=way: timed(lambda: way(policy, prompts, n, max_new_tokens)) for name, way in (('this project', by_us), ('generate, stage by stage', by_generate))}, rounds)
+    found = in_turns({name: lambda way=way: timed(lambda: way(policy, prompts, n, max_new_tokens)) for name, way in (('this project', by_us), ('generate, stage by stage', by_generate))}, rounds)
     (body, head), read, width = multiplied(policy), sum(len(p[0]) for p in prompts), policy.model.dtype.itemsize
     tokens, rows = median(k for k, _ in found['this project']), len(prompts) * n
     floor = machine.forward(body, read, width) + tokens / rows * machine.forward(body + head, rows, width)   # As if no row had to wait

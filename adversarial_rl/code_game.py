@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['NAMES', 'KINDS', 'ADDRESS', 'normalised', 'beyond', 'second_sandbox', 'judge', 'predicted', 'writer_reward', 'Game',
-           'OpponentSettings', 'CodeGameSettings', 'Turned', 'Refresh', 'copy_adapter', 'make_opponent',
+           'OpponentSettings', 'CodeGameSettings', 'Turned', 'copy_adapter', 'Refresh', 'make_opponent',
            'check_settings', 'prediction_rewards', 'train_predictor', 'train', 'run', 'main']
 
 # %% ../nbs/33_code_game.ipynb #6c30352d
@@ -149,6 +149,7 @@ class CodeGameSettings(TRLSettings):
     predictor_steps: int = 0     # Of a second phase, in which the predictor learns on the writer's programs
     output_dir: str = 'output/code_game'
 
+# %% ../nbs/33_code_game.ipynb #77511708
 class Turned:
     "A `Local` agent on the learner's own policy; the learner's adapter is on again afterwards."
     def __init__(self, policy, player, max_new_tokens): self.policy, self.local = policy, Local(policy, player, max_new_tokens)
@@ -159,6 +160,13 @@ class Turned:
         try: return self.local.answer(*args)
         finally: self.policy.model.set_adapter('learner'); self.policy.model.train(was)
 
+# %% ../nbs/33_code_game.ipynb #cee89db1
+def copy_adapter(policy, source, target):
+    "Overwrite an adapter with another."
+    import torch
+    with torch.no_grad():
+        for k, v in policy.adapter(target).items(): v.copy_(policy.adapter(source)[k])
+
 class Refresh(TrainerCallback):
     "The opponent becomes the learner of now, every so many steps."
     def __init__(self, policy, every): self.policy, self.every = policy, every
@@ -166,12 +174,7 @@ class Refresh(TrainerCallback):
     def on_step_end(self, args, state, control, **kw):
         if state.global_step % self.every == 0: copy_adapter(self.policy, 'learner', 'opponent')
 
-def copy_adapter(policy, source, target):
-    "Overwrite an adapter with another."
-    import torch
-    with torch.no_grad():
-        for k, v in policy.adapter(target).items(): v.copy_(policy.adapter(source)[k])
-
+# %% ../nbs/33_code_game.ipynb #f7b40e6a
 def make_opponent(o:OpponentSettings, policy, device, dtype):
     "The agent that the settings name."
     if o.kind == 'server': return Server(o.url, o.id, o.max_new_tokens, chat=o.chat)
@@ -191,10 +194,12 @@ def check_settings(s:CodeGameSettings):
     if not s.model.lora_rank: raise UsageError('model.lora_rank 0: the game needs adapters, so that the model as it was is still there')
     if s.reward == 'learnability' and s.opponent.predictions < 2: raise UsageError('reward learnability: needs opponent.predictions of 2 or more')
 
+# %% ../nbs/33_code_game.ipynb #4fe1920b
 def prediction_rewards(prompts, completions, output, **more)->list:
     "1 where the answer is what the program prints, else 0."
     return [float(predicted(text_of(c)) == o) for c, o in zip(completions, output)]
 
+# %% ../nbs/33_code_game.ipynb #feb94a49
 def train_predictor(s:CodeGameSettings, programs:dict)->dict: # Program -> output
     "The second phase: another adapter learns to foretell the writer's valid programs."
     rows = [dict(prompt=prediction_prompt(text), output=output) for text, output in programs.items()]

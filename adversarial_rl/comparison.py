@@ -49,8 +49,8 @@ def pass_rate_table(results:dict # Condition -> results of its seeds
     for name, runs in results.items():
         if 'pass_rate' not in runs[0]['marks'][0]: continue
         seconds, values = mean_curve(runs, 'pass_rate')
-        when = seconds_to(seconds, values.mean(0), target) if target else None
-        rows.append([runs[0]['label'], f'{np.mean([r["steps"] for r in runs]):.0f}', cell(values[:, 0]), cell(values[:, -1]), cell(mean_curve(runs, 'pass_rate_sampled')[1][:, -1]), f'{when:.0f} s' if when is not None else 'never'])
+        when = seconds_to(seconds, values.mean(0), target) if target is not None else None
+        rows.append([runs[0]['label'], f'{np.mean([r["steps"] for r in runs]):.0f}', cell(values[:, 0]), cell(values[:, -1]), cell(mean_curve(runs, 'pass_rate_sampled')[1][:, -1]), '–' if target is None else f'{when:.0f} s' if when is not None else 'never'])
     return _rows(['condition', 'steps', 'greedy, before', 'greedy, after', 'sampled, after', "greedy as TRL's last, after"], rows)
 
 def tester_table(results:dict)->str:
@@ -60,7 +60,7 @@ def tester_table(results:dict)->str:
     return _rows(['tests of', 'validity', 'distinct', 'mutation score', 'valid tests a problem'], rows)
 
 # %% ../nbs/45_comparison.ipynb #a433f033
-COLOURS = ['#0072B2', '#56B4E9', '#009E73', '#666666', '#D55E00', '#E69F00', '#CC79A7', '#000000']
+COLOURS = ['#0072B2', '#56B4E9', '#009E73', '#666666', '#D55E00', '#E69F00', '#CC79A7', '#000000', '#F0E442']
 
 def _curves(ax, results, name, title):
     for colour, runs in zip(COLOURS, results.values()):
@@ -110,6 +110,7 @@ def model_of(job, folder)->Path:
     "The model of a condition that has one of its own."
     return folder/'code_starter' if job[0] == 'code' else None
 
+# %% ../nbs/45_comparison.ipynb #c041385a
 def run_jobs(jobs, args, folder):
     "Run all, one on each core; raises `UsageError` if one fails."
     free, running, waiting = sorted(os.sched_getaffinity(0)), {}, list(jobs)
@@ -132,6 +133,7 @@ def run_jobs(jobs, args, folder):
             for p in running: p.terminate()
             for p in running: p.wait()
 
+# %% ../nbs/45_comparison.ipynb #26608a38
 def run(argv:list):
     "The command `compare_training`."
     parser = argparse.ArgumentParser('compare_training', description='Spend the same time in different ways, several seeds each, and tabulate what came out.')

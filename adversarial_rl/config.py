@@ -78,6 +78,7 @@ class TrainingConfig:
     n_discriminator_steps: int = setting(2, 'discriminator steps in each stage, generator frozen', 0, 10**6)
     n_generator_steps: int = setting(2, 'generator steps in each stage, discriminator frozen', 0, 10**6)
     k_alternating_steps: int = setting(2, 'alternating steps in each stage, each one step of both', 0, 10**6)
+    together_steps: int = setting(0, 'alternating steps after the last stage, in which all stages learn at once', 0, 10**6)
     stages_together: bool = setting(False, "all stages of the generator learn at once, rather than one after another")
     problems_per_step: int = setting(8, 'problems in a round', 1, 10000)
     group_size: int = setting(4, 'transcripts of the learning player for each problem', 2, 1000)

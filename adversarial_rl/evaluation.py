@@ -56,6 +56,7 @@ class Bare:
     def device(self): return self.model.device
     def reference(self): return contextlib.nullcontext()
 
+# %% ../nbs/25_evaluation.ipynb #499421d9
 class Prompted:
     "A player of a `Policy`, its base with all adapters off, or a `Bare` model, asked by prompt."
     form = 'prompt'
@@ -91,6 +92,7 @@ class Prompted:
         answers = [[next(texts) for _ in range(n)] if ids else [''] * n for _, ids in asked]
         return [text for text, _ in asked], answers, [[program_in(a, p.function_name) for a in row] for row, p in zip(answers, problems)], [[next(cut) for _ in range(n)] if ids else [True] * n for _, ids in asked]
 
+# %% ../nbs/25_evaluation.ipynb #5becb2d7
 class Staged:
     "A generator that goes through its stages; it is shown no test."
     form = 'stages'
@@ -255,7 +257,7 @@ def _put(path, report):
 def as_table(report)->str:
     "Figures of a report as text."
     s, rows = report['settings'], []
-    told = f"{0 if s['form'] == 'stages' else s['shown_tests']} shown, " + (f"graded on all but the first {s['shown_tests']}" if s['form'] == 'stages' and s['hidden_tests'] else 'graded on the others' if s['hidden_tests'] else 'graded on all')
+    told = f"{0 if s['form'] == 'stages' else s['shown_tests']} shown, " + (f"graded on all but the first {s['shown_tests']}" if s['form'] == 'stages' and s['hidden_tests'] and s['shown_tests'] else 'graded on the others' if s['hidden_tests'] and s['shown_tests'] else 'graded on all')
     rows.append(f"MBPP {s['dataset']}, {s['split']}: {report['problems']} problems; tests: {told}" + (f"; left out, as their tests give the answer away: {len(report['left_out'])}" if report['left_out'] else ''))
     rows += [f"{name:<10} {x['mean']:.3f} [{x['low']:.3f}, {x['high']:.3f}]" for name, x in report['metrics'].items()]
     rows.append('outcomes   ' + ', '.join(f'{k} {n}' for k, n in report['outcomes'].items()))

@@ -9,7 +9,7 @@ __all__ = ['SHAPES', 'GB', 'CHUNK', 'shaped_config', 'shapes', 'memory_estimate'
 import torch
 
 from .config import PPOConfig, TrainingConfig
-from .policy import find_model
+from .policy import LARGE, find_model
 from .stages import REASONING_STAGES
 
 # %% ../nbs/16_footprint.ipynb #63d56edc
@@ -57,11 +57,11 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig=None,
     tokens = min(ppo.micro_batch, rows) * length
     of_layer = tokens * ((7 * s['hidden'] + 2 * s['kv'] + 4 * s['inner']) * width + 4 * s['hidden'] * 4)
     kept = s['layers'] * tokens * s['hidden'] * width + of_layer if ppo.gradient_checkpointing else s['layers'] * of_layer
-    logits = min(CHUNK, tokens * s['vocabulary']) * 4
+    head, logits = s['vocabulary'] * s['hidden'], min(CHUNK, tokens * s['vocabulary']) * 4
     return {'weights': s['parameters'] * width * (1 if config.generator_model == config.discriminator_model else 2),
             'adapters': 2 * 4 * adapter * (2 if ppo.anchor_coef else 1),   # And where they stood when the stage began
             'optimizers': 2 * 8 * adapter, 'gradients': 2 * 4 * adapter,
-            'merged': s['adapted'] * 4 if dtype == 'float32' else 0,       # Weights with the adapter added in; what sampling frees of it comes back in pieces too small for the rest
+            'merged': (s['adapted'] + head * (head >= LARGE)) * 4 if dtype == 'float32' else 0, # Weights with the adapter added in, and the output layer laid out anew; what sampling frees of it comes back in pieces too small for the rest
             'sampling': rows * length * s['kv'] * 2 * width * (s['layers'] + 1) + 4 * rows * s['vocabulary'] * 4,
             'learning': kept + 5 * logits}
 

@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -45,13 +46,29 @@ def build(name, python, folder):
     return inside
 
 
-def replaced(python, folder)->dict:
-    "What pip would install for the project's requirements: name -> version."
+def requirements()->list:
+    "The project's, as pip reads them."
     ini = configparser.ConfigParser(delimiters=['='])
     ini.read(ROOT/'settings.ini')
+    return ini['DEFAULT']['requirements'].split()
+
+
+def replaced(python, folder)->dict:
+    "What pip would install for the project's requirements: name -> version."
     report = folder/'report.json'
-    pip(python, 'install', '-q', '--dry-run', '--report', str(report), *ini['DEFAULT']['requirements'].split())
+    pip(python, 'install', '-q', '--dry-run', '--report', str(report), *requirements())
     return {x['metadata']['name'].lower(): x['metadata']['version'] for x in json.loads(report.read_text())['install']}
+
+
+def resolved(name)->dict:
+    "The versions that the project's requirements come to where what the environment ships stays as it is, but for `datasets`: name -> version; raises `CalledProcessError` if there are none."
+    python, packages = PINS[name]['python'].removeprefix('python'), PINS[name]['packages'].split()
+    with tempfile.TemporaryDirectory() as folder:
+        wanted, kept = Path(folder)/'wanted.txt', Path(folder)/'kept.txt'
+        wanted.write_text('\n'.join(requirements()))
+        kept.write_text('\n'.join(p for p in packages if not p.startswith('datasets')))   # TRL needs a newer one than Colab's
+        done = subprocess.run([sys.executable, '-m', 'uv', 'pip', 'compile', '-q', '--no-annotate', '--no-header', '--python-version', python, '--python-platform', 'linux', '-c', str(kept), str(wanted)], check=True, capture_output=True, text=True)
+    return dict(line.split('==') for line in done.stdout.split() if '==' in line)
 
 
 def visit(python, notebook, folder)->str:

@@ -15,7 +15,7 @@ from adversarial_rl.tracking import read_metrics
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
 KILLS = 20
 RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '6', '--max-new-tokens', '40',
-       '--n-discriminator-steps', '1', '--n-generator-steps', '2', '--k-alternating-steps', '1', '--critic-warmup', '1']
+       '--n-discriminator-steps', '1', '--n-generator-steps', '2', '--k-alternating-steps', '1', '--together-steps', '1', '--critic-warmup', '1']
 
 
 def start(folder, *flags):

@@ -228,7 +228,7 @@ def test_the_callback_in_transformers_trainer(tmp_path, copy, qwen, tokenizer):
     assert again == plain and [r['mbpp_eval/phase'] for r in logged] == ['before', 'during', 'during', 'after']
 
 
-TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0']
+TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0']
 
 
 def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):

@@ -9,7 +9,7 @@ from adversarial_rl.checkpoints import load_checkpoint
 from adversarial_rl.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
-SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--held-out', '10', '--problems-per-step', '5', '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
+SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5', '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
 LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1', '--mixed_precision', 'no', '--dynamo_backend', 'no']
 
 

@@ -130,6 +130,14 @@ def test_all_stages_learn_at_once(tmp_path):
     assert one[2]['generator/length'] < two[2]['generator/length'] / 2
 
 
+def test_all_stages_learn_together_after_the_last(tmp_path):
+    trainer, last = rows(tmp_path, 17, together_steps=1)
+    assert len(trainer.schedule) == 17 and [r['stage'] for r in last[-3:]] == ['code', 'all', 'all'] and [r['learner'] for r in last[-2:]] == ['discriminator', 'generator']
+    assert last[-1]['generator/length'] > 2 * last[-3]['generator/length']
+    path = trainer.save({'reward/generator': 0., 'validity': 0.})
+    assert path.name == 'checkpoint_stage_6_epoch_2.pt' and load_checkpoint(path)[1]['stage_name'] == 'all'
+
+
 def test_the_discriminator_sees_the_stage_that_learns(tmp_path):
     trainer, (row, _) = rows(tmp_path, 2, discriminator_sees='stage')
     _, (plain, _) = rows(tmp_path, 2)

@@ -17,7 +17,7 @@ import pytest
 from adversarial_rl.tracking import Tracker, read_metrics
 
 FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '40', '--n-discriminator-steps', '1',
-       '--n-generator-steps', '1', '--k-alternating-steps', '0', '--critic-warmup', '0']
+       '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--critic-warmup', '0']
 SENTINELS = dict(WANDB_API_KEY='5e27' * 10, HF_TOKEN='hf_' + 'Sentinel' * 4)
 DOTENV = 'dotenvSentinel' * 3
 NAMES = ('reward/generator', 'reward/discriminator', 'validity', 'generator/clip_frac', 'discriminator/entropy')

@@ -18,7 +18,7 @@ from adversarial_rl.platforms import resource
 from adversarial_rl.stages import REASONING_STAGES, ReasoningStage
 
 SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '8', '--max-new-tokens', '48',
-         '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--critic-warmup', '0']
+         '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--together-steps', '0', '--critic-warmup', '0']
 
 
 def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
@@ -128,7 +128,7 @@ def test_sigkill_loses_nothing_that_was_saved(tmp_path, finished):
 
 def test_a_new_run_is_not_mistaken_for_the_old_one(tmp_path):
     "The same folders, twice, with other seeds: the first one's checkpoints are set aside, and --resume refuses other settings."
-    fewer = ['--n-discriminator-steps', '0', '--k-alternating-steps', '0']
+    fewer = ['--n-discriminator-steps', '0', '--k-alternating-steps', '0', '--together-steps', '0']
     for seed in ('0', '1'): assert run(tmp_path, *fewer, '--seed', seed).returncode == 0
     assert [load_checkpoint(p)[1]["configuration"]["seed"] for p in (checkpoints(tmp_path/'ck')[0], checkpoints(tmp_path/'ck'/'previous')[0])] == [1, 0]
     assert (tmp_path/'ck'/'checkpoint_best.pt').exists()
@@ -176,7 +176,7 @@ def bad(tmp_path):
         (['--max-new-tokens', 'many'], 'invalid int value'), (['--no-such-flag', '1'], 'no-such-flag'), (['--graded-on', 'luck'], 'must be one of'),
         (['--device', 'cuda'] if not torch.cuda.is_available() else ['--device', 'tpu'], '--device'), (['--output-dir', str(tmp_path/'file'/'out')], 'cannot be written'),
         (['--config', 'absent.yaml'], 'no such file'), (['--config', str(tmp_path/'bad.yaml')], 'must be a single value'), (['--resume', '--checkpoint-dir', str(tmp_path/'none')], 'no checkpoint to go on from'),
-        (['--n-discriminator-steps', '0', '--n-generator-steps', '0', '--k-alternating-steps', '0'], 'nothing to do'), (['--device', 'cpu:abc'], '--device cpu:abc'),
+        (['--n-discriminator-steps', '0', '--n-generator-steps', '0', '--k-alternating-steps', '0', '--together-steps', '0'], 'nothing to do'), (['--device', 'cpu:abc'], '--device cpu:abc'),
         (['--problems-file', str(tmp_path/'deep.json')], 'cannot be read'), (['--problems-file', str(tmp_path/'digits.json')], 'cannot be read'),
         (['--problems-file', str(tmp_path/'half.json')], "field 'description' holds half a surrogate pair"), (['--problems-file', str(tmp_path/'nested.json')], 'test 1 is not valid Python'),
         (['--problems-file', str(wrong)], "problem 'double': field 'reference_solution' fails"), (['--generator-model', str(cut)], 'cannot be loaded'),
@@ -221,6 +221,6 @@ def test_the_wheel_brings_its_data_and_trains_outside_the_project(tmp_path):
     env = dict(os.environ, PYTHONPATH=str(tmp_path/'site'))
     where = subprocess.run([sys.executable, '-c', 'import adversarial_rl; print(adversarial_rl.__file__)'], env=env, capture_output=True, text=True, cwd=tmp_path).stdout
     assert str(tmp_path) in where
-    done = subprocess.run([*command(tmp_path), '--n-discriminator-steps', '0', '--k-alternating-steps', '0'], env=env, capture_output=True, text=True, cwd=tmp_path)
+    done = subprocess.run([*command(tmp_path), '--n-discriminator-steps', '0', '--k-alternating-steps', '0', '--together-steps', '0'], env=env, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (tmp_path/'out'/'training_curves.png').exists()
