@@ -69,7 +69,7 @@ def training_figure(output_dir # A run's folder
     if results.exists(): _before_after(d, json.loads(results.read_text())['held_out'])
     else: _panel(d, df, {'generator': (g, 'generator/kl', BLUE), 'discriminator': (t, 'discriminator/kl', ORANGE)}, 'divergence from the reference, nats a token')
     for ax in (a, b, c):
-        for stage, rows in df.groupby('stage', sort=False): ax.text(rows['step'].min(), 1.0, f' {stage}', fontsize=7, color=GREY, va='top', transform=ax.get_xaxis_transform())
+        for i, (stage, rows) in enumerate(df.groupby('stage', sort=False)): ax.text(rows['step'].min(), 1 - i % 2 * .04, f' {stage}', fontsize=7, color=GREY, va='top', transform=ax.get_xaxis_transform())
     return fig
 
 def training_curves(output_dir,              # A run's folder
