@@ -123,3 +123,26 @@ def test_the_starter_plays_both_roles():
     d = Discriminator(policy)
     tests = d.suites(d.play(problems, 1, 0), problems)
     assert sum(p.startswith('def f(') for p in programs) >= 7 and sum(len(t) for t in tests) >= 6
+
+
+def test_layers_laid_out_anew_sample_the_same(monkeypatch):
+    "Same tokens, same log-probabilities but for rounding; afterwards the model is as it was, also where sampling fails."
+    from adversarial_rl import policy as module
+    from adversarial_rl.policy import load_model
+    if not torch.backends.mkldnn.is_available(): pytest.skip('no oneDNN')
+    policy = Policy(*load_model('starter'), ['generator'])
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for p in policy.adapter('generator').values(): p.normal_(0, .02)
+    generator, problems = Generator(policy, max_new_tokens=48), starter_problems('held_out', 4)
+    plain = generator.play(problems, 3, 1., rng())
+    laid_out = []
+    kept = module.with_weight
+    monkeypatch.setattr(module, 'LARGE', 0)
+    monkeypatch.setattr(module, 'with_weight', lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
+    again = generator.play(problems, 3, 1., rng())
+    assert len(laid_out) == 15 and torch.equal(plain.ids, again.ids) and torch.allclose(plain.logp, again.logp, atol=1e-4)
+    with pytest.raises(ZeroDivisionError), policy.sampling('generator'):
+        assert all('forward' in vars(layer) for layer in laid_out[:15])
+        1 / 0
+    assert not any('forward' in vars(m) for m in policy.model.modules())
