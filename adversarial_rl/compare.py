@@ -190,13 +190,13 @@ def run_condition(condition:Condition,
                   config:TrainingConfig, ppo:PPOConfig, # Which the condition's settings change
                   seconds:float,                        # Of training
                   marks:int=8,                          # Measurements after the first
-                  problems:int=400,                     # Held-out, for the pass rates
-                  cases:int=100,                        # Held-out, for the tester
+                  problems:int=400,                     # Held-out, for the pass rates; a quarter of them for the tester
                   show=print)->dict:
     "Train in one condition and measure; one thread."
     torch.set_num_threads(1)
     config, ppo = configured(condition, replace(config, held_out=problems), ppo)
     held_out, rows, clock = training_problems(config)[1], [], Clock(seconds, marks)
+    cases = max(1, len(held_out) // 4)
     def measure(generator, discriminator, step):
         row = dict(seconds=round(clock.spent, 2), step=step)
         if 'generator' in condition.learners: row |= pass_rates(generator, held_out)
@@ -228,12 +228,13 @@ def run(argv:list):
     parser.add_argument('--seed', type=int, default=0)
     parser.add_argument('--seconds', type=float, default=200, help='of training')
     parser.add_argument('--marks', type=int, default=8, help='measurements after the first')
+    parser.add_argument('--problems', type=int, default=400, help='held-out problems to measure on')
     parser.add_argument('--output', required=True, help='file for the figures')
     a = parser.parse_args(argv)
     quiet_libraries()
     output = Path(a.output)
     config, ppo = read_configuration(a.config, a.seed, check_writable(output.parent), a.model)
-    found = run_condition((CONDITIONS | REWARDS)[a.condition], config, ppo, a.seconds, a.marks)
+    found = run_condition((CONDITIONS | REWARDS)[a.condition], config, ppo, a.seconds, a.marks, a.problems)
     write_whole(output, (json.dumps(found, indent=1) + '\n').encode())
 
 def main(argv:list=None)->int:

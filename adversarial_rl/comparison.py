@@ -8,7 +8,7 @@ __all__ = ['COLOURS', 'mean_curve', 'seconds_to', 'cell', 'pass_rate_table', 'te
 
 # %% ../nbs/45_comparison.ipynb #2fe90af8
 import argparse, json, os, subprocess, sys, time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import matplotlib
@@ -102,7 +102,8 @@ def missing(jobs:list,   # (condition, seed) pairs
     def done(job):
         try: r = json.loads((folder/f'{job[0]}_{job[1]}.json').read_text())
         except (OSError, ValueError): return False
-        asked = configured((CONDITIONS | REWARDS)[job[0]], *read_configuration(args.config, job[1], folder, model_of(job, folder)))
+        config, ppo = read_configuration(args.config, job[1], folder, model_of(job, folder))
+        asked = configured((CONDITIONS | REWARDS)[job[0]], replace(config, held_out=args.problems), ppo)
         return r['seconds'] == args.seconds and len(r['marks']) == args.marks + 1 and r['settings'] == asdict(asked[0]) | asdict(asked[1])
     return [job for job in jobs if not done(job)]
 
@@ -119,7 +120,7 @@ def run_jobs(jobs, args, folder):
             while waiting or running:
                 while free and waiting:
                     job, core = waiting.pop(0), free.pop()
-                    flags = ['--config', args.config, '--seed', str(job[1]), '--seconds', str(args.seconds), '--marks', str(args.marks), '--output', str(folder/f'{job[0]}_{job[1]}.json')]
+                    flags = ['--config', args.config, '--seed', str(job[1]), '--seconds', str(args.seconds), '--marks', str(args.marks), '--problems', str(args.problems), '--output', str(folder/f'{job[0]}_{job[1]}.json')]
                     if model := model_of(job, folder): flags += ['--model', str(model)]
                     running[subprocess.Popen([sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.compare', job[0], *flags], env=os.environ | dict(OMP_NUM_THREADS='1'), stdout=(folder/f'{job[0]}_{job[1]}.log').open('w'),
                                              stderr=subprocess.STDOUT, preexec_fn=lambda core=core: os.sched_setaffinity(0, {core}))] = job, core
@@ -143,11 +144,12 @@ def run(argv:list):
     parser.add_argument('--seeds', type=int, nargs='+', default=[0, 1, 2], help='at most ten')
     parser.add_argument('--seconds', type=float, default=200, help='of training, for each run')
     parser.add_argument('--marks', type=int, default=8, help='measurements after the first')
+    parser.add_argument('--problems', type=int, default=400, help='held-out problems to measure on')
     parser.add_argument('--output-dir', default='output/comparison', help='results; those that are there are not run again')
     parser.add_argument('--readme', help="document to put the tables into, between its marks, with the figure beside it in nbs/images")
     args = parser.parse_args(argv)
     if not 1 <= len(set(args.seeds)) <= 10: raise UsageError('--seeds takes one to ten different numbers')
-    if args.seconds <= 0 or args.marks < 1: raise UsageError('--seconds must be above 0, --marks at least 1')
+    if args.seconds <= 0 or args.marks < 1 or args.problems < 4: raise UsageError('--seconds must be above 0, --marks at least 1, --problems at least 4')
     known = CONDITIONS if args.what == 'conditions' else REWARDS
     if args.only and set(args.only) - set(known): raise UsageError(f"--only: with --what {args.what} one of {', '.join(known)}")
     names, folder = [n for n in known if n in (args.only or known)], check_writable(args.output_dir)

@@ -8,11 +8,10 @@ __all__ = ['ALWAYS', 'STEP_KINDS', 'Limits', 'rlimits', 'mapped_bytes', 'describ
 
 # %% ../nbs/04_execution.ipynb #0f1ed72f
 import json, math, os, resource
-from dataclasses import dataclass
+from typing import NamedTuple
 
 # %% ../nbs/04_execution.ipynb #35637e3f
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     "What one program may use, its tests included."
     wall_seconds:float = 5.0   # Real time, from start to verdict
     cpu_seconds:int = 5        # Processor time of the program, whole seconds

@@ -12,7 +12,7 @@ __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_S
            'small_root', 'drop_capabilities', 'become']
 
 # %% ../nbs/04_isolation.ipynb #66687b3c
-import ctypes, errno, os, platform, struct, sys
+import ctypes, errno, os, struct, sys
 
 # %% ../nbs/04_isolation.ipynb #c1b63d0e
 _libc = None
@@ -57,7 +57,7 @@ execve 59 221,execveat 322 281,socket 41 198,socketpair 53 199,memfd_create 319 
     CALLS[name] = dict(zip(('x86_64', 'aarch64'), (None if n == '-' else int(n) for n in numbers)))
 MACHINES = {'x86_64': 0xC000003E, 'aarch64': 0xC00000B7}
 
-def number(name:str)->int: return CALLS[name].get(platform.machine())
+def number(name:str)->int: return CALLS[name].get(os.uname().machine)
 
 # %% ../nbs/04_isolation.ipynb #20d31c31
 ALLOW, DENY, NO_SUCH = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
@@ -77,8 +77,8 @@ def assemble(rules:dict, # Call's name -> what to do, an action or instructions
              default:int # Action for all other calls
             )->bytes:
     "A seccomp filter; calls of a foreign architecture are always denied."
-    head = _load(4) + _equal(MACHINES[platform.machine()], 1, 0) + _return(DENY) + _load(0)
-    if platform.machine() == 'x86_64': head += _op(0x35, 0x40000000, 0, 1) + _return(DENY)
+    head = _load(4) + _equal(MACHINES[os.uname().machine], 1, 0) + _return(DENY) + _load(0)
+    if os.uname().machine == 'x86_64': head += _op(0x35, 0x40000000, 0, 1) + _return(DENY)
     body = b''
     for name, rule in rules.items():
         if number(name) is None: continue
@@ -211,7 +211,7 @@ def small_root(home:str,    # A folder to build on; nothing is left in it
     mount('tmpfs', home + SCRATCH, 'tmpfs', NOSUID | NODEV, 'size=16m,nr_inodes=2000,mode=777')
     mount('none', home, 'none', BIND | REMOUNT | RDONLY | NOSUID | NODEV)
     os.chdir(home)
-    libc('syscall', {'x86_64': 155, 'aarch64': 41}[platform.machine()], b'.', b'.')   # pivot_root, the old root below the new one
+    libc('syscall', {'x86_64': 155, 'aarch64': 41}[os.uname().machine], b'.', b'.')   # pivot_root, the old root below the new one
     libc('umount2', b'.', 2)
     os.chdir('/')
 

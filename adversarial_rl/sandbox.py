@@ -75,7 +75,7 @@ class Template:
         self.sock.settimeout(job.limits.wall_seconds + 5)
         with ExitStack() as opened:
             report, *sheets = [opened.enter_context(sheet(text)) for text in ('', *texts)]
-            send_frame(self.sock, vars(job.limits), [f.fileno() for f in (report, *sheets)])
+            send_frame(self.sock, job.limits._asdict(), [f.fileno() for f in (report, *sheets)])
             facts = recv_frame(self.sock)[0]
             said = os.pread(report.fileno(), 1 << 20, 0)
         if 'error' in facts: return Report(error=facts['error'], layers=self.layers)

@@ -17,10 +17,9 @@ from .judge import candidate, judge, study
 
 # %% ../nbs/04_template.ipynb #7b818a26
 LAYERS = ('namespaces', 'landlock', 'seccomp', 'user')
-PRELOAD = '''abc array ast base64 bisect cmath collections collections.abc contextlib copy dataclasses datetime decimal enum fractions functools heapq
-inspect io itertools json keyword math numbers operator re string struct textwrap time types typing unicodedata'''.split()
-MORE = '''bz2 calendar colorsys configparser csv ctypes difflib email encodings.idna encodings.utf_16 fnmatch glob gzip hashlib hmac html http.client locale
-logging lzma pathlib pickle platform pprint queue random secrets shutil signal sqlite3 statistics stringprep tempfile threading timeit traceback unittest
+PRELOAD = '''collections copy datetime decimal enum fractions functools heapq itertools json math operator re string time types typing'''.split()
+MORE = '''array ast base64 bisect bz2 calendar cmath colorsys configparser contextlib csv ctypes dataclasses difflib email encodings.idna encodings.utf_16 fnmatch glob gzip hashlib hmac html http.client inspect io keyword locale
+logging lzma numbers pathlib pickle platform pprint queue random secrets shutil signal sqlite3 statistics stringprep struct tempfile textwrap threading timeit traceback unicodedata unittest
 urllib.parse uuid warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo'''.split()   # Where nothing can be opened later
 
 def fails(attempt, *args)->bool:

@@ -18,7 +18,7 @@ def small(folder, **kw):
 @pytest.mark.parametrize('name', [*CONDITIONS, *REWARDS])
 def test_each_condition_runs_and_measures(name, tmp_path):
     condition = (CONDITIONS | REWARDS)[name]
-    r = run_condition(condition, *small(tmp_path), seconds=2, marks=1, problems=6, cases=4, show=lambda *a, **k: None)
+    r = run_condition(condition, *small(tmp_path), seconds=2, marks=1, problems=8, show=lambda *a, **k: None)
     assert r['steps'] >= 1 and [m['step'] for m in r['marks']] == [0, r['steps']] and r['marks'][-1]['seconds'] >= 2
     assert ('pass_rate' in r['marks'][0]) == ('generator' in condition.learners) and ('validity' in r['marks'][0]) == ('discriminator' in condition.learners)
     assert ('tester' in r) == (condition.trainer == 'own' and condition.settings.get('opponents') != 0)
@@ -46,7 +46,7 @@ def test_the_control_is_given_what_was_sampled(tmp_path):
 def test_the_command_makes_tables_and_runs_nothing_twice(tmp_path, capfd):
     readme = tmp_path/'README.md'
     readme.write_text('a\n<!-- conditions: x -->\nstale\n<!-- end of conditions -->\nb\n')
-    flags = ['--only', 'golden', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path/'out'), '--readme', str(readme)]
+    flags = ['--only', 'golden', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path/'out'), '--readme', str(readme)]
     assert main(flags) == 0
     out, text = capfd.readouterr().out, readme.read_text()
     assert "| TRL's GRPO on the golden tests |" in out and 'golden tests alone, all stages at once' in text and 'stale' not in text and text.endswith('b\n')
@@ -63,7 +63,7 @@ def test_the_command_makes_tables_and_runs_nothing_twice(tmp_path, capfd):
 
 
 def test_killed_it_leaves_no_run_behind_and_goes_on(tmp_path):
-    flags = ['--only', 'golden', '--seeds', '0', '--seconds', '600', '--marks', '1', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path)]
+    flags = ['--only', 'golden', '--seeds', '0', '--seconds', '600', '--marks', '1', '--problems', '40', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path)]
     p = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.comparison', *flags], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     log, end = tmp_path/'golden_0.log', time.time() + 120
     while not (log.exists() and 'step 0' in log.read_text()) and time.time() < end: time.sleep(.2)
