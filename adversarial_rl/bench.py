@@ -79,7 +79,7 @@ def _growth(args):
 
 TABLES = {'graders': _graders, 'sampling': _models('bench_sampling', [('starter', (24,), 8, 64, 5), ('0.5B', (1,), 8, 8, 2), ('0.5B', (1, True), 4, 16, 2)], ((4, True), 8, 128, 3)),
           'learning': _models('bench_update', [('starter', (24,), 8, 64, 5), ('0.5B', (1,), 4, 8, 2)], ((4,), 8, 128, 3)),
-          'memory': _memory, 'growth': _growth, 'job': lambda args: (bench_job(), ''), 'start': lambda args: (bench_start(), '')}
+          'memory': _memory, 'growth': _growth, 'job': lambda args: (bench_job(), ''), 'start': lambda args: (bench_start(args.rounds), '')}
 
 def both(rows, told='')->tuple: # Text, Markdown
     "A table for the terminal and one for a document."
@@ -95,7 +95,7 @@ def run(argv:list):
     "`python -m adversarial_rl.bench`."
     parser = argparse.ArgumentParser('adversarial_rl.bench', description='Every table of speed and memory, in one run on this machine.')
     parser.add_argument('--only', nargs='+', choices=TABLES, default=list(TABLES))
-    parser.add_argument('--rounds', type=int, default=7, help='of the graders')
+    parser.add_argument('--rounds', type=int, default=7, help='of the graders and of starting')
     parser.add_argument('--readme', help='document to put the tables into')
     parser.add_argument('--output-dir', default='output/bench', help='folder for the tables')
     args = parser.parse_args(argv)

@@ -45,3 +45,11 @@ def environment_as_it_was():
     yield
     for k in set(os.environ) - set(before): del os.environ[k]
     os.environ.update(before)
+
+
+LONGEST = 'companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches parallel spiral tracking'.split()
+
+def pytest_collection_modifyitems(items):
+    "The longest files first: of two processes none waits long for the other at the end."
+    def place(item): return next((i for i, name in enumerate(LONGEST) if item.path.stem == f'test_{name}'), len(LONGEST))
+    items.sort(key=place)
