@@ -117,6 +117,7 @@ def share_adapter(trainer:AdversarialTrainer):
     player.name = trainer.generator.name
     trainer.learners['discriminator'] = Learner(player.policy, player.name, learner.config)
 
+# %% ../nbs/44_compare.ipynb #e2d0b74d
 def train_own(condition:Condition, config:TrainingConfig, ppo:PPOConfig,
               clock:Clock, measure # Called with (generator, discriminator or None, number of steps) where a measurement is due
              )->AdversarialTrainer:
