@@ -13,7 +13,7 @@ train: .venv/installed
 
 test: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
+	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
 
 # The README's tables of three seeds (about two hours).
 seeds: .venv/installed-games

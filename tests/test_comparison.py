@@ -56,10 +56,9 @@ def test_the_command_makes_tables_and_runs_nothing_twice(tmp_path, capfd):
     other = tmp_path/'other.yaml'
     other.write_text((ROOT/'configs'/'starter.yaml').read_text().replace('learning_rate: 2e-3', 'learning_rate: 1e-3'))
     assert main([*flags[:-2], '--config', str(other)]) == 0 and all(json.loads(p.read_text())['settings']['learning_rate'] == 1e-3 for p in before)
-    assert main(flags) == 0
     before = {p: p.stat().st_mtime_ns for p in before}
     (tmp_path/'out'/'golden_0.json').write_text('{"seconds": 1')
-    assert main(flags) == 0 and json.loads((tmp_path/'out'/'golden_0.json').read_text())['steps'] >= 1 and before[tmp_path/'out'/'trl_0.json'] == (tmp_path/'out'/'trl_0.json').stat().st_mtime_ns
+    assert main([*flags[:-2], '--config', str(other)]) == 0 and json.loads((tmp_path/'out'/'golden_0.json').read_text())['steps'] >= 1 and before[tmp_path/'out'/'trl_0.json'] == (tmp_path/'out'/'trl_0.json').stat().st_mtime_ns
 
 
 def test_killed_it_leaves_no_run_behind_and_goes_on(tmp_path):

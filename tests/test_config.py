@@ -1,12 +1,11 @@
 "Settings from five places, at the command line; the shipped files; mistakes in one line."
 import os
-import subprocess
-import sys
 from dataclasses import asdict, dataclass
 
 import pytest
 import yaml
 
+import processes
 from adversarial_rl.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
 from adversarial_rl.evaluate import Subject
 from adversarial_rl.evaluation import MBPPEvalConfig
@@ -32,7 +31,7 @@ def somewhere(tmp_path, monkeypatch):
     read_dotenv('no such file')
 
 
-def command(*flags, module='run_training', **env): return subprocess.run([sys.executable, '-m', f'adversarial_rl.{module}', *flags], capture_output=True, text=True, env=os.environ | env)
+def command(*flags, module='run_training', **env): return processes.run(module, *flags, env=os.environ | env)
 
 
 def read(*flags): return parse_config([Evaluation], list(flags), '')[0]

@@ -1,9 +1,10 @@
 "GRPO on TRL from its command lines: rewards rise from real runs, evaluations stand where they should, a killed run goes on, mistakes are one line."
-import json, os, signal, subprocess, sys, time
+import json, os, signal, time
 from pathlib import Path
 
 import pytest, yaml
 
+import processes
 from adversarial_rl import code_game, grpo
 from adversarial_rl.platforms import platform
 from adversarial_rl.tracking import read_metrics
@@ -42,13 +43,13 @@ def test_a_run_leaves_metrics_and_a_model(module, tmp_path, capfd):
 @pytest.mark.parametrize('module', COMMANDS, ids=lambda m: m.__name__)
 def test_killed_it_goes_on(module, tmp_path):
     "A real SIGKILL in the middle; the steps stand once each in the metrics."
-    command = [sys.executable, '-m', module.__name__, *flags(module, tmp_path, '--training_args.max_steps', '8')]
-    p = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    command = [module.__name__.split('.')[-1], *flags(module, tmp_path, '--training_args.max_steps', '8')]
+    p = processes.Command(*command, cwd=ROOT)
     end = time.time() + 240
     while not (tmp_path/'checkpoint-4'/'trainer_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.05)
     p.kill(); p.wait()
     assert (tmp_path/'checkpoint-4').exists() or (tmp_path/'checkpoint-6').exists()
-    done = subprocess.run([*command, '--resume', 'true'], cwd=ROOT, capture_output=True, text=True)
+    done = processes.run(*command, '--resume', 'true', cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
     assert [r['step'] for r in read_metrics(tmp_path/'metrics.jsonl')] == list(range(1, 9))
 
@@ -61,16 +62,16 @@ def whole(tmp_path_factory):
     (folder/'mbpp.json').write_text(json.dumps(mbpp_rows()))
     more = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '3', '--wandb.enabled', 'true', '--evaluation.enabled', 'true', '--evaluation.eval_interval_steps', '2', '--evaluation.num_questions', '3', '--evaluation.dataset_path', str(folder/'mbpp.json')]
     one, two = folder/'one', folder/'two'
-    def command(out): return [sys.executable, '-m', 'adversarial_rl.code_game', *flags(code_game, out, *more)]
+    def command(out): return ['code_game', *flags(code_game, out, *more)]
     env = os.environ | dict(WANDB_MODE='offline')
-    done = subprocess.run(command(one), cwd=ROOT, capture_output=True, text=True, env=env)
+    done = processes.run(*command(one), cwd=ROOT, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
-    p = subprocess.Popen(command(two), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=env)
+    p = processes.Command(*command(two), cwd=ROOT, env=env)
     end = time.time() + 240
     while not (two/'checkpoint-4'/'reward_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.02)
     p.kill(); p.wait()
     assert json.loads((two/'checkpoint-4'/'reward_state.json').read_text())['calls'] == 4
-    again = subprocess.run([*command(two), '--resume', 'true'], cwd=ROOT, capture_output=True, text=True, env=env)
+    again = processes.run(*command(two), '--resume', 'true', cwd=ROOT, env=env)
     assert again.returncode == 0, again.stderr[-2000:]
     return one, two
 
@@ -94,8 +95,8 @@ def test_resumed_against_earlier_learners_it_goes_the_same_way(whole):
 
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
-    command = [sys.executable, '-m', 'adversarial_rl.grpo', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
-    p = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    command = ['grpo', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
+    p = processes.Command(*command, cwd=ROOT)
     end = time.time() + 240
     while not ((tmp_path/'metrics.jsonl').exists() and read_metrics(tmp_path/'metrics.jsonl')) and time.time() < end: time.sleep(.1)
     p.send_signal(number)

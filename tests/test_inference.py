@@ -11,6 +11,7 @@ import time
 import pytest
 import torch
 
+import processes
 from adversarial_rl.adversarial import AdversarialTrainer
 from adversarial_rl.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
 from adversarial_rl.config import PPOConfig, TrainingConfig
@@ -37,7 +38,7 @@ def trained(tmp_path_factory):
     return t.save({'reward/generator': .5, 'validity': .5}), t
 
 
-def run(*argv, cwd=None): return subprocess.run([sys.executable, '-m', 'adversarial_rl.inference', *map(str, argv)], capture_output=True, text=True, cwd=cwd)
+def run(*argv): return processes.run('inference', *argv)
 
 
 def test_what_is_loaded_is_what_was_trained(trained):
@@ -84,7 +85,7 @@ def test_a_batch_killed_goes_on_where_it_stopped(trained, tmp_path):
     assert whole.returncode == 0 and 'passed all tests, the attempt chosen' in whole.stdout and 'raise --max-tokens' in whole.stdout, whole.stderr
     cut, kills = tmp_path/'cut.jsonl', 0
     for lines in (2, 4, 7):
-        process = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.inference', *map(str, ask), '--output', str(cut)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = processes.Command('inference', *ask, '--output', cut)
         while process.poll() is None and (not cut.exists() or cut.read_text().count('\n') < lines): time.sleep(.01)
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL

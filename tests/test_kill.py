@@ -2,7 +2,6 @@
 import json
 import random
 import signal
-import subprocess
 import sys
 import time
 
@@ -11,6 +10,7 @@ import torch
 
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.tracking import read_metrics
+from processes import Command
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
 KILLS = 20
@@ -19,8 +19,7 @@ RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-
 
 
 def start(folder, *flags):
-    return subprocess.Popen([sys.executable, '-m', 'adversarial_rl.run_training', *RUN, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags],
-                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=folder)
+    return Command('run_training', *RUN, '--output-dir', folder/'out', '--checkpoint-dir', folder/'ck', *flags, cwd=folder)
 
 
 def rows(folder): return read_metrics(folder/'out'/'metrics.jsonl') if (folder/'out'/'metrics.jsonl').exists() else []
@@ -35,7 +34,7 @@ def kill_somewhere(folder, process, rng, in_save):
         name = next((p.name for p in (folder/'ck').glob('.checkpoint_*')), None) if in_save else None
         if not in_save: time.sleep(.005)
     process.send_signal(signal.SIGKILL)
-    said = process.communicate()[0]
+    said = process.communicate()
     if process.returncode != -signal.SIGKILL:
         assert process.returncode == 0, said
         return None
@@ -60,7 +59,7 @@ def test_killed_anywhere_equals_never_stopped(tmp_path):
             flags = ['--resume'] if found else []
         if len(table) == KILLS:
             process = start(cut, *flags)
-            said = process.communicate()[0]
+            said = process.communicate()
             assert process.returncode == 0, said
         compare(whole, cut)
     print('\nkill  where                                              steps done  in the checkpoint  redone')

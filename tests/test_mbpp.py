@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import processes
 from adversarial_rl.run_training import main as train_main
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.evaluate import main
@@ -82,7 +83,7 @@ def test_a_missing_field_is_named(copy):
     with pytest.raises(UsageError, match="row 5 .full.: field 'text' is missing"): load_mbpp('full', 'all', copy)
 
 
-def command(copy, out, *flags): return [sys.executable, '-m', 'adversarial_rl.evaluate', '--dataset-path', str(copy), '--output-dir', str(out), *flags]
+def command(copy, out, *flags): return ['evaluate', '--dataset-path', copy, '--output-dir', out, *flags]
 SMALL = ['--model', 'starter', '--max-new-tokens', '24', '--samples', '2', '--temperature', '1', '--rows', '6', '--split', 'all']
 
 
@@ -125,15 +126,15 @@ def test_a_policy_answers_as_the_player_that_is_named(copy, qwen, tokenizer):
 
 def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     whole, cut = tmp_path/'whole', tmp_path/'cut'
-    done = subprocess.run(command(copy, whole, *SMALL), capture_output=True, text=True)
+    done = processes.run(*command(copy, whole, *SMALL))
     assert done.returncode == 0 and 'MBPP sanitized, all: 24 problems; tests: 1 shown, graded on the others' in done.stdout and 'pass@2' in done.stdout, done.stderr
     kills = 0
     for lines in (4, 13):
-        process = subprocess.Popen(command(copy, cut, *SMALL), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        process = processes.Command(*command(copy, cut, *SMALL))
         while process.poll() is None and not any(p.read_bytes().count(b'\n') >= lines for p in cut.glob('*.jsonl')): time.sleep(.002)
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
-    assert kills == 2 and subprocess.run(command(copy, cut, *SMALL), capture_output=True).returncode == 0
+    assert kills == 2 and processes.run(*command(copy, cut, *SMALL)).returncode == 0
     a, b = result(whole), result(cut)
     assert a['results'] == b['results'] and a['metrics'] == b['metrics'] and len(a['results']) == 24
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import processes
 from adversarial_rl.checkpoints import load_checkpoint
 from adversarial_rl.tracking import read_metrics
 
@@ -13,13 +14,15 @@ SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--
 LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1', '--mixed_precision', 'no', '--dynamo_backend', 'no']
 
 
-def command(folder, *flags, launch=()):
-    begin = launch or [sys.executable]
-    return [*begin, '-m', 'adversarial_rl.run_training', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def ask(folder, *flags): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def run(*args, **kw):
-    done = subprocess.run(command(*args, **kw), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=600)
+def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.run_training', *ask(folder, *flags)]
+
+
+def run(folder, *flags, several=False):
+    if several: done = subprocess.run(command(folder, *flags), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=600)
+    else: done = processes.run('run_training', *ask(folder, *flags), cwd=ROOT)
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 
@@ -46,7 +49,7 @@ def one(tmp_path_factory):
 
 
 def test_two_processes_do_what_one_does(one, tmp_path):
-    done = run(tmp_path, launch=LAUNCH)
+    done = run(tmp_path, several=True)
     same(one, tmp_path)
     a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, tmp_path))
     assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
@@ -54,7 +57,7 @@ def test_two_processes_do_what_one_does(one, tmp_path):
 
 def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
     "SIGKILL to the launcher's whole group in the middle of a run of two; one process goes on."
-    p = subprocess.Popen(command(tmp_path, launch=LAUNCH), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | dict(OMP_NUM_THREADS='1'), start_new_session=True)
+    p = subprocess.Popen(command(tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | dict(OMP_NUM_THREADS='1'), start_new_session=True)
     end = time.time() + 240
     while not list((tmp_path/'ck').glob('checkpoint_stage_2*.json')) and p.poll() is None and time.time() < end: time.sleep(.05)
     assert p.poll() is None
@@ -65,5 +68,5 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
 
 
 def test_a_mistake_ends_all_processes(tmp_path):
-    done = subprocess.run(command(tmp_path, '--resume', launch=LAUNCH), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=240)
+    done = subprocess.run(command(tmp_path, '--resume'), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=240)
     assert done.returncode != 0 and 'no checkpoint' in done.stderr

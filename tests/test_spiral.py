@@ -1,10 +1,11 @@
 "Self-play from its command line: killed it goes on the same way, opponents of every kind, mistakes in one line."
-import json, os, subprocess, sys, time
+import json, os, time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip('pyspiel', reason='needs open_spiel')
+import processes
 from adversarial_rl import spiral
 from adversarial_rl.tracking import read_metrics
 from test_mbpp import rows as mbpp_rows
@@ -14,7 +15,7 @@ SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '-
 
 
 def flags(folder, *more): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *more]
-def command(folder, *more): return [sys.executable, '-m', 'adversarial_rl.spiral', *flags(folder, *more)]
+def command(folder, *more): return ['spiral', *flags(folder, *more)]
 def told(folder): return [{k: v for k, v in r.items() if 'seconds' not in k} for r in read_metrics(folder/'out'/'metrics.jsonl')]
 
 
@@ -23,14 +24,14 @@ def test_killed_in_the_middle_it_goes_on_the_same_way(tmp_path):
     (tmp_path/'mbpp.json').write_text(json.dumps(mbpp_rows()))
     more = ['--games', 'tic_tac_toe kuhn_poker', '--pool-size', '3', '--pool-every', '2', '--mbpp-eval', '--mbpp-dataset-path', str(tmp_path/'mbpp.json'), '--mbpp-eval-interval-steps', '3', '--mbpp-eval-num-questions', '2', '--history-games', '2', '--reference-steps', '2', '--learning-rate-decay', '0.5']
     one, two = tmp_path/'one', tmp_path/'two'
-    done = subprocess.run(command(one, *more), cwd=ROOT, capture_output=True, text=True)
+    done = processes.run(*command(one, *more), cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
-    p = subprocess.Popen(command(two, *more), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    p = processes.Command(*command(two, *more), cwd=ROOT)
     end = time.time() + 240
     while not (two/'ck'/'checkpoint_step_3.json').exists() and p.poll() is None and time.time() < end: time.sleep(.01)
     p.kill(); p.wait()
     assert not (two/'out'/'training_results.json').exists()
-    again = subprocess.run(command(two, *more, '--resume'), cwd=ROOT, capture_output=True, text=True)
+    again = processes.run(*command(two, *more, '--resume'), cwd=ROOT)
     assert again.returncode == 0 and 'going on from' in again.stdout, again.stderr[-2000:]
     assert told(one) == told(two) and (one/'out'/'game_history.jsonl').read_text() == (two/'out'/'game_history.jsonl').read_text()
     a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, two))
@@ -68,11 +69,11 @@ def test_mistakes_are_one_line(tmp_path, capsys):
 
 def test_every_baseline_is_a_switch(tmp_path):
     for kind in ('role', 'shared', 'none', 'group'):
-        assert spiral.main(flags(tmp_path/kind, '--baseline', kind, '--steps', '2', '--eval-games', '0')) == 0
+        assert spiral.main(flags(tmp_path/kind, '--games', 'kuhn_poker', '--baseline', kind, '--steps', '2', '--eval-games', '0')) == 0
         rows = told(tmp_path/kind)
         assert all(f'gradient_variance/{k}' in rows[1] for k in ('role', 'shared', 'none', 'group'))
     role, none = (told(tmp_path/k)[2] for k in ('role', 'none'))
-    assert none['tic_tac_toe/advantage_first'] == none['tic_tac_toe/reward_first'] and role['tic_tac_toe/advantage_first'] != role['tic_tac_toe/reward_first']
+    assert none['kuhn_poker/advantage_first'] == none['kuhn_poker/reward_first'] and role['kuhn_poker/advantage_first'] != role['kuhn_poker/reward_first']
 
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)

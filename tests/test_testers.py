@@ -1,11 +1,10 @@
 "A discriminator as a tester: mutants, inputs without a model, hostile and broken references, the command line."
 import ast
 import json
-import subprocess
-import sys
 
 import pytest
 
+import processes
 from adversarial_rl import testers
 from adversarial_rl.adversarial import AdversarialTrainer
 from adversarial_rl.config import PPOConfig, TrainingConfig
@@ -220,5 +219,5 @@ def test_output_may_not_be_a_folder(tmp_path, capfd):
 
 
 def test_help_reads_well():
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate_tester', '--help'], capture_output=True, text=True)
+    done = processes.run('evaluate_tester', '--help')
     assert done.returncode == 0 and '--mutants n' in done.stdout and 'mutants of each reference' in ' '.join(done.stdout.split())

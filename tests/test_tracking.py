@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+import processes
 from adversarial_rl.tracking import Tracker, read_metrics
 
 FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '40', '--n-discriminator-steps', '1',
@@ -23,12 +24,12 @@ DOTENV = 'dotenvSentinel' * 3
 NAMES = ('reward/generator', 'reward/discriminator', 'validity', 'generator/clip_frac', 'discriminator/entropy')
 
 
-def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *FEW, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def ask(folder, *flags): return [*FEW, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
 def run(folder, *flags, **env):
     clean = {k: v for k, v in os.environ.items() if not k.startswith('WANDB')}
-    return subprocess.run(command(folder, *flags), capture_output=True, text=True, cwd=folder, env=clean | env)
+    return processes.run('run_training', *ask(folder, *flags), cwd=folder, env=clean | env)
 
 
 def rows(folder): return read_metrics(folder/'out'/'metrics.jsonl')
@@ -116,7 +117,7 @@ def test_tensorboard_is_read_back(tmp_path):
 
 
 def test_killed_and_resumed_is_the_same_table_and_the_same_run(tmp_path, offline):
-    process = subprocess.Popen(command(tmp_path), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'))
+    process = processes.Command('run_training', *ask(tmp_path), cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'))
     end = time.time() + 120
     while time.time() < end and process.poll() is None and not ((tmp_path/'out'/'metrics.jsonl').exists() and len(rows(tmp_path)) >= 4): time.sleep(.02)
     process.send_signal(signal.SIGKILL)
@@ -155,7 +156,7 @@ def test_a_terminal_shows_stage_phase_rewards_and_time_left_and_ctrl_c_reaches_w
     pytest.importorskip('wandb')
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 160, 0, 0))
-    process = subprocess.Popen(command(tmp_path), stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
+    process = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.run_training', *ask(tmp_path)], stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
     os.close(theirs)
     said, asked = b'', False
     while True:

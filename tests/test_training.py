@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import torch
 
+import processes
 from adversarial_rl.adversarial import AdversarialTrainer, train
 from adversarial_rl.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.config import PPOConfig, TrainingConfig
@@ -21,10 +22,13 @@ SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--grou
          '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--together-steps', '0', '--critic-warmup', '0']
 
 
-def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def ask(folder, *flags): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def run(folder, *flags, cwd=None): return subprocess.run(command(folder, *flags), capture_output=True, text=True, cwd=cwd or folder)
+def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *ask(folder, *flags)]
+
+
+def run(folder, *flags): return processes.run('run_training', *ask(folder, *flags), cwd=folder)
 
 
 def config(folder, **kw):
@@ -100,7 +104,7 @@ def wait_for_steps(process, folder, n, patience=120):
 
 
 def test_ctrl_c_saves_and_resume_finishes(tmp_path, finished):
-    process = subprocess.Popen(command(tmp_path), stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=tmp_path)
+    process = processes.Command('run_training', *ask(tmp_path), cwd=tmp_path)
     wait_for_steps(process, tmp_path, 6)
     process.send_signal(signal.SIGINT)
     _, err = process.communicate(timeout=60)
@@ -116,7 +120,7 @@ def test_ctrl_c_saves_and_resume_finishes(tmp_path, finished):
 
 
 def test_sigkill_loses_nothing_that_was_saved(tmp_path, finished):
-    process = subprocess.Popen(command(tmp_path), stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL, cwd=tmp_path)
+    process = processes.Command('run_training', *ask(tmp_path), cwd=tmp_path)
     wait_for_steps(process, tmp_path, 10)
     process.kill()
     process.wait()
