@@ -190,7 +190,7 @@ def configured(condition:Condition, config:TrainingConfig, ppo:PPOConfig)->tuple
 def run_condition(condition:Condition,
                   config:TrainingConfig, ppo:PPOConfig, # Which the condition's settings change
                   seconds:float,                        # Of training
-                  marks:int=8,                          # Measurements after the first
+                  marks:int=5,                          # Measurements after the first
                   problems:int=400,                     # Held-out, for the pass rates; a quarter of them for the tester
                   show=print)->dict:
     "Train in one condition and measure; one thread."
@@ -227,8 +227,8 @@ def run(argv:list):
     parser.add_argument('--config', default='configs/starter.yaml', help='settings of run_training')
     parser.add_argument('--model', help="the players' model, in place of the configuration's")
     parser.add_argument('--seed', type=int, default=0)
-    parser.add_argument('--seconds', type=float, default=200, help='of training')
-    parser.add_argument('--marks', type=int, default=8, help='measurements after the first')
+    parser.add_argument('--seconds', type=float, default=150, help='of training')
+    parser.add_argument('--marks', type=int, default=5, help='measurements after the first')
     parser.add_argument('--problems', type=int, default=400, help='held-out problems to measure on')
     parser.add_argument('--output', required=True, help='file for the figures')
     a = parser.parse_args(argv)
