@@ -313,7 +313,7 @@ from importlib import import_module
 main = import_module(sys.argv[1]).main
 import_module('adversarial_rl.adversarial'), import_module('adversarial_rl.plots')   # Else the limit would meet PyTorch
 mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (mapped + 250 * 2**20,) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
 sys.exit(main(sys.argv[2:]))"""
     small = ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1', '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10']
     crowd = ['--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1']
