@@ -199,3 +199,17 @@ def test_infra_error_is_no_verdict():
     o = to_outcome(Report(steps=(('ok', ''), ('ok', '')), finished=True, error='lost'), Job('', ('assert 1',)))
     assert (o.kind, o.passed, o.per_test) == ('infra_error', False, (False,))
     assert isinstance(o, Outcome)
+
+
+FORKS = '''
+import os, time
+os.register_at_fork(before=lambda: time.sleep(.02))
+import filelock
+from adversarial_rl.bench_graders import bench_jobs, by_threads, manager_each, process_each
+for way in (process_each, manager_each): assert by_threads(2, way)(bench_jobs(6)) == [True] * 6
+'''
+
+@linux
+def test_other_graders_fork_from_threads_beside_filelock():
+    "Which refuses a fork during another thread's, from Python 3.12 on."
+    assert subprocess.run([sys.executable, '-W', 'ignore', '-c', FORKS]).returncode == 0
