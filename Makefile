@@ -20,7 +20,7 @@ seeds: .venv/installed-games
 	for what in run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn; do $(BIN)/compare_seeds --what $$what --readme README.md || exit; done
 	$(BIN)/compare_baselines --readme README.md
 
-# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and a quarter; leave the machine alone meanwhile).
+# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and ten minutes; leave the machine alone meanwhile).
 compare: .venv/installed
 	$(BIN)/compare_training --readme README.md
 	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md
