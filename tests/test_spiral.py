@@ -1,5 +1,5 @@
 "Self-play from its command line: killed it goes on the same way, opponents of every kind, mistakes in one line."
-import json, os, time
+import json, time
 from pathlib import Path
 
 import pytest
