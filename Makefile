@@ -28,7 +28,7 @@ compare: .venv/installed
 # The README's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 bench: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus # of its forty dependencies the check needs none that is not here
-	$(BIN)/python -m adversarial_rl.bench --readme README.md
+	$(BIN)/python -m adversarial_rl.lab.bench --readme README.md
 
 # The bundled models again from nothing, seed 0.
 starter: .venv/installed-games

@@ -2,7 +2,7 @@
 from configparser import ConfigParser
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
 ini = ConfigParser(delimiters=['='])
 ini.read('settings.ini', encoding='utf-8')
@@ -22,7 +22,7 @@ setup(
     license='MIT',
     keywords=cfg['keywords'],
     python_requires='>=' + cfg['min_python'],
-    packages=[cfg['lib_path'], *shipped],
+    packages=[*find_packages(include=[f'{name}*']), *shipped],
     package_dir=shipped,
     package_data={package: ['*'] for package in shipped},
     install_requires=cfg['requirements'].split(),

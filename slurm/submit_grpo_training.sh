@@ -25,9 +25,9 @@ if compgen -G "$output/checkpoint-*" > /dev/null; then flags+=(--resume); fi
 
 # shellcheck disable=SC2016 # The node expands these, not this script
 srun --kill-on-bad-exit=1 bash -c '
-    if [ "$SLURM_NNODES" = 1 ] && [ "$PER_NODE" = 1 ]; then exec "$PYTHON" -m adversarial_rl.grpo "$@"; fi
+    if [ "$SLURM_NNODES" = 1 ] && [ "$PER_NODE" = 1 ]; then exec "$PYTHON" -m adversarial_rl.grpo.code_execution "$@"; fi
     exec "$PYTHON" -m accelerate.commands.launch --num_machines "$SLURM_NNODES" --num_processes $((SLURM_NNODES * PER_NODE)) --machine_rank "$SLURM_NODEID" \
-        --main_process_ip "$MAIN_ADDRESS" --main_process_port "$MAIN_PORT" --mixed_precision no --dynamo_backend no -m adversarial_rl.grpo "$@"
+        --main_process_ip "$MAIN_ADDRESS" --main_process_port "$MAIN_PORT" --mixed_precision no --dynamo_backend no -m adversarial_rl.grpo.code_execution "$@"
 ' grpo "${flags[@]}" >> "$logs/training_output.log" 2>&1 &
 run=$!
 

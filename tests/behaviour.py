@@ -77,7 +77,7 @@ def graded():
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     from hostile import TABLE
     try: from adversarial_rl.grader.grading import grade
-    except ImportError: from adversarial_rl.grading import grade
+    except ImportError: from adversarial_rl.grader.grading import grade
     filled = {'{port}': '9', '{marker}': 'marker', '{outside}': '/nonexistent'}
     def code(case):
         text = case.code

@@ -15,7 +15,7 @@ torch.set_num_threads(1)
 
 @pytest.fixture(scope='session')
 def tokenizer():
-    from adversarial_rl.policy import load_model
+    from adversarial_rl.model.policy import load_model
     return load_model('starter')[1]
 
 
@@ -34,7 +34,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    from adversarial_rl import sandbox
+    from adversarial_rl.grader import pool as sandbox
     if off := config.getoption('--off'): sandbox._default = sandbox.Sandbox(off=tuple(off.split(',')))
 
 

@@ -6,30 +6,36 @@ import os
 import subprocess
 import sys
 import tempfile
+from configparser import ConfigParser
 from importlib import import_module
 from multiprocessing.reduction import DupFd
+from pathlib import Path
 
+ini = ConfigParser(delimiters=['='])
+ini.read(Path(__file__).parents[1] / 'settings.ini', encoding='utf-8')
+MODULES = {name: target.partition(':')[0] for name, _, target in
+           (line.partition('=') for line in ini['DEFAULT']['console_scripts'].split())}
 context = multiprocessing.get_context('forkserver')
-context.set_forkserver_preload(['adversarial_rl.adversarial', 'adversarial_rl.inference', 'adversarial_rl.evaluate', 'adversarial_rl.plots', 'adversarial_rl.code_game', 'transformers.models.qwen2.modeling_qwen2', 'trl.trainer.grpo_trainer'])
+context.set_forkserver_preload(['adversarial_rl.game.trainer', 'adversarial_rl.game.inference', 'adversarial_rl.mbpp.evaluate', 'adversarial_rl.record.plots', 'adversarial_rl.grpo.output_game', 'transformers.models.qwen2.modeling_qwen2', 'trl.trainer.grpo_trainer'])
 
 
-def _work(module, flags, cwd, env, streams):
+def _work(command, flags, cwd, env, streams):
     for at, stream in enumerate(streams, 1): os.dup2(stream.detach(), at)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
-    sys.argv = [module, *flags]
-    code = import_module(f'adversarial_rl.{module}').main(list(flags))
+    sys.argv = [command, *flags]
+    code = import_module(MODULES[command]).main(list(flags))
     atexit._run_exitfuncs()   # A forked process ends without
     sys.exit(code)
 
 
 class Command:
-    "`adversarial_rl.MODULE` with flags; what it says is kept in files until it has ended."
-    def __init__(self, module, *flags, cwd=None, env=None):
-        self.args = [module, *map(str, flags)]
+    "A command of settings.ini with flags; what it says is kept in files until it has ended."
+    def __init__(self, command, *flags, cwd=None, env=None):
+        self.args = [command, *map(str, flags)]
         self._said = [tempfile.TemporaryFile('w+') for _ in range(2)]
-        self._process = context.Process(target=_work, args=(module, self.args[1:], str(cwd or os.getcwd()), dict(env or os.environ), _Streams(self._said)))
+        self._process = context.Process(target=_work, args=(command, self.args[1:], str(cwd or os.getcwd()), dict(env or os.environ), _Streams(self._said)))
         self._process.start()
 
     def poll(self): return self._process.exitcode
@@ -58,7 +64,7 @@ class _Streams:
     def __reduce__(self): return list, ([DupFd(f.fileno()) for f in self.files],)
 
 
-def run(module, *flags, **kw):
-    process = Command(module, *flags, **kw)
+def run(command, *flags, **kw):
+    process = Command(command, *flags, **kw)
     said = process.communicate()
     return subprocess.CompletedProcess(process.args, process.returncode, *said)

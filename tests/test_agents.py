@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from transformers import AutoTokenizer
 
-from adversarial_rl.agents import Local, Server
-from adversarial_rl.platforms import UsageError, installed, resource
-from adversarial_rl.policy import Policy, load_model
-from adversarial_rl.printing import prediction_prompt, printing_prompts
+from adversarial_rl.model.agents import Local, Server
+from adversarial_rl.core.machine import UsageError, installed, resource
+from adversarial_rl.model.policy import Policy, load_model
+from adversarial_rl.problems.printing import prediction_prompt, printing_prompts
 
 pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastapi', 'uvicorn')), reason='needs openai and transformers[serving]')
 MODEL = str(resource('checkpoints/starter_printing'))
@@ -60,8 +60,8 @@ def test_a_server_that_stops_is_one_clear_line(server):
 @pytest.mark.parametrize('kind', ['server', 'model'])
 def test_the_game_is_played_against_it(kind, tmp_path, request):
     "Two steps of the output-prediction game against a model behind a real server, and against another model here."
-    from adversarial_rl import code_game
-    from adversarial_rl.tracking import read_metrics
+    from adversarial_rl.grpo import output_game as code_game
+    from adversarial_rl.record.tracking import read_metrics
     who = ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false'] if kind == 'server' else []
     flags = ['--config', 'configs/grpo_code_game_starter.yaml', '--training_args.max_steps', '2', '--training_args.per_device_train_batch_size', '16', '--predictor_steps', '0', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
              '--device', 'cpu', '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL, *who]
@@ -71,8 +71,8 @@ def test_the_game_is_played_against_it(kind, tmp_path, request):
 
 SERVER = """import sys, uvicorn
 from fastapi import FastAPI
-from adversarial_rl.agents import Local
-from adversarial_rl.policy import Policy, load_model
+from adversarial_rl.model.agents import Local
+from adversarial_rl.model.policy import Policy, load_model
 player, app = Local(Policy(*load_model('starter_games'), ['learner']), max_new_tokens=8), FastAPI()
 @app.get('/health')
 async def health(): return {}
@@ -87,7 +87,7 @@ uvicorn.run(app, host='127.0.0.1', port=int(sys.argv[1]), log_level='warning')
 def test_self_play_is_measured_against_it(tmp_path):
     "The bundled model for games behind HTTP, with its own tokenizer, which transformers' server does not keep: games are played to the end, nobody always wins, and hardly a rule is broken."
     pytest.importorskip('pyspiel')
-    from adversarial_rl import spiral
+    from adversarial_rl.selfplay import spiral
     with serving(tmp_path, lambda port: [sys.executable, '-W', 'ignore', '-c', SERVER, str(port)]) as (_, url):
         flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
                  '--opponents', 'random', '--opponent-url', url, '--opponent-model', 'starter_games', '--opponent-chat', 'false']

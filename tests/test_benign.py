@@ -1,7 +1,7 @@
 "Honest programs with tests of every form: all pass, apart from their tests."
 import pytest
 
-from adversarial_rl.grading import grade
+from adversarial_rl.grader.grading import grade
 
 IDENTITY = 'def f(x): return x'
 CASES = {

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.compare import CONDITIONS, REWARDS, run_condition
-from adversarial_rl.comparison import main
-from adversarial_rl.config import PPOConfig, TrainingConfig
+from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
+from adversarial_rl.lab.comparison import main
+from adversarial_rl.core.config import PPOConfig, TrainingConfig
 
 ROOT = Path(__file__).parent.parent
 
@@ -28,10 +28,10 @@ def test_each_condition_runs_and_measures(name, tmp_path):
 
 def test_the_control_is_given_what_was_sampled(tmp_path):
     "TRL is given real transcripts: the tokens it learns from are those the model chose."
-    from adversarial_rl.compare import rollout_of
-    from adversarial_rl.curriculum import starter_problems
-    from adversarial_rl.players import Generator
-    from adversarial_rl.policy import Policy, load_model
+    from adversarial_rl.lab.condition import rollout_of
+    from adversarial_rl.problems.curriculum import starter_problems
+    from adversarial_rl.model.players import Generator
+    from adversarial_rl.model.policy import Policy, load_model
     model, tokenizer = load_model('starter')
     problems = {p.id: p for p in starter_problems('training', 2)}
     generator = Generator(Policy(model, tokenizer, ['generator']), max_new_tokens=48)
@@ -63,7 +63,7 @@ def test_the_command_makes_tables_and_runs_nothing_twice(tmp_path, capfd):
 
 def test_killed_it_leaves_no_run_behind_and_goes_on(tmp_path):
     flags = ['--only', 'golden', '--seeds', '0', '--seconds', '600', '--marks', '1', '--problems', '40', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path)]
-    p = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.comparison', *flags], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    p = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.lab.comparison', *flags], cwd=ROOT, stderr=subprocess.PIPE, text=True)
     log, end = tmp_path/'golden_0.log', time.time() + 120
     while not (log.exists() and 'step 0' in log.read_text()) and time.time() < end: time.sleep(.2)
     p.send_signal(2)

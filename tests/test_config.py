@@ -6,10 +6,10 @@ import pytest
 import yaml
 
 import processes
-from adversarial_rl.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
-from adversarial_rl.evaluate import Subject
-from adversarial_rl.evaluation import MBPPEvalConfig
-from adversarial_rl.platforms import UsageError, resource
+from adversarial_rl.core.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
+from adversarial_rl.mbpp.evaluate import Subject
+from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
+from adversarial_rl.core.machine import UsageError, resource
 
 KINDS = [TrainingConfig, PPOConfig]
 
@@ -113,9 +113,9 @@ def test_print_config_at_the_command_line(somewhere):
 
 def test_a_required_setting_may_stand_in_a_file(somewhere):
     (somewhere/'ask.yaml').write_text('checkpoint: none.pt\nproblem: Return x.\nsignature: "def f(x):"\n')
-    done = command('--config', 'ask.yaml', '--print-config', module='inference')
+    done = command('--config', 'ask.yaml', '--print-config', module='run_inference')
     assert done.returncode == 0 and 'none.pt' in done.stdout
-    assert command('--print-config', module='inference').returncode == 2
+    assert command('--print-config', module='run_inference').returncode == 2
 
 
 def test_a_saved_configuration_is_read_again_and_holds_no_secret(somewhere, monkeypatch):

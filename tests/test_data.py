@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from adversarial_rl import curriculum as cur
-from adversarial_rl.grading import grade_many
-from adversarial_rl.platforms import UsageError, resource
-from adversarial_rl.problems import load_problems
+from adversarial_rl.problems import curriculum as cur
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.core.machine import UsageError, resource
+from adversarial_rl.problems.problem import load_problems
 
 DOUBLE = dict(id='double', description='Return twice n.', function_signature='def double(n):', baseline_tests=['assert double(3) == 6'],
               reference_solution='def double(n):\n    return 2 * n', difficulty='easy', tags=[])

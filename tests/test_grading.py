@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grading import KINDS, Outcome, grade, grade_many, parse_tests, run
-from adversarial_rl.execution import Limits
-from adversarial_rl.sandbox import Job, Report, Sandbox, default_sandbox
+from adversarial_rl.grader.grading import KINDS, Outcome, grade, grade_many, parse_tests, run
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.pool import Job, Report, Sandbox, default_sandbox
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=1, memory_mb=64, output_bytes=2000)
@@ -133,7 +133,7 @@ def test_template_killed_in_the_middle_of_a_batch():
 CLIENT = textwrap.dedent('''
     import os, signal, sys
     signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored
-    from adversarial_rl.sandbox import Job, Limits, Sandbox
+    from adversarial_rl.grader.pool import Job, Limits, Sandbox
     s = Sandbox(workers=2)
     print(*s.pids(), s.root, flush=True)
     try: s.map([Job('while True: pass', (), Limits(wall_seconds=60, cpu_seconds=60))] * 4)
@@ -195,7 +195,7 @@ def test_report_of_a_closed_sandbox():
     with pytest.raises(RuntimeError, match='closed'): s.map([Job('1')])
 
 def test_infra_error_is_no_verdict():
-    from adversarial_rl.grading import to_outcome
+    from adversarial_rl.grader.grading import to_outcome
     o = to_outcome(Report(steps=(('ok', ''), ('ok', '')), finished=True, error='lost'), Job('', ('assert 1',)))
     assert (o.kind, o.passed, o.per_test) == ('infra_error', False, (False,))
     assert isinstance(o, Outcome)
@@ -205,7 +205,7 @@ FORKS = '''
 import os, time
 os.register_at_fork(before=lambda: time.sleep(.02))
 import filelock
-from adversarial_rl.bench_graders import bench_jobs, by_threads, manager_each, process_each
+from adversarial_rl.lab.bench_graders import bench_jobs, by_threads, manager_each, process_each
 for way in (process_each, manager_each): assert by_threads(2, way)(bench_jobs(6)) == [True] * 6
 '''
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest, yaml
 
 import processes
-from adversarial_rl import code_game, grpo
-from adversarial_rl.platforms import platform
-from adversarial_rl.tracking import read_metrics
-from adversarial_rl.trl_settings import grpo_arguments, read_settings
+from adversarial_rl.grpo import output_game as code_game; from adversarial_rl.grpo import code_execution as grpo
+from adversarial_rl.core.machine import platform
+from adversarial_rl.record.tracking import read_metrics
+from adversarial_rl.grpo.settings import grpo_arguments, read_settings
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
 
@@ -62,7 +62,7 @@ def whole(tmp_path_factory):
     (folder/'mbpp.json').write_text(json.dumps(mbpp_rows()))
     more = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '3', '--wandb.enabled', 'true', '--evaluation.enabled', 'true', '--evaluation.eval_interval_steps', '2', '--evaluation.num_questions', '3', '--evaluation.dataset_path', str(folder/'mbpp.json')]
     one, two = folder/'one', folder/'two'
-    def command(out): return ['code_game', *flags(code_game, out, *more)]
+    def command(out): return ['grpo_code_game', *flags(code_game, out, *more)]
     env = os.environ | dict(WANDB_MODE='offline')
     done = processes.run(*command(one), cwd=ROOT, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -95,7 +95,7 @@ def test_resumed_against_earlier_learners_it_goes_the_same_way(whole):
 
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
-    command = ['grpo', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
+    command = ['grpo_code_execution', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
     p = processes.Command(*command, cwd=ROOT)
     end = time.time() + 240
     while not ((tmp_path/'metrics.jsonl').exists() and read_metrics(tmp_path/'metrics.jsonl')) and time.time() < end: time.sleep(.1)
@@ -126,7 +126,7 @@ def test_earlier_learners_are_opponents(tmp_path):
 
 
 def test_random_or_hash_dependent_programs_earn_nothing():
-    from adversarial_rl.agents import Scripted
+    from adversarial_rl.model.agents import Scripted
     game = code_game.Game(Scripted(lambda prompt: 'nobody knows'))
     cheats = ['import random\nprint(random.random())', 'print(hash("a"))', 'print({"a", "b", "c"})', 'import time\nprint(time.time())', 'print(id(3))', 'print(object())', 'class A: pass\nprint(A())',
               'print(__import__("random").random())', 'print(str(min({"a", "b", "c", "d"}, key=hash)))', 'print("7" * 10000)', 'import os\nprint(os.getpid())', 'from uuid import *\nprint(uuid4())',

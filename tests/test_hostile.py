@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hostile import GROUPS, NAIVE, TABLE
 
-from adversarial_rl.grading import KINDS, grade, grade_many
-from adversarial_rl.sandbox import default_sandbox
+from adversarial_rl.grader.grading import KINDS, grade, grade_many
+from adversarial_rl.grader.pool import default_sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 GOOD = 'def f(x): return x + 1', ('assert f(3) == 4', 'assert f(10) == 11')

@@ -12,13 +12,13 @@ import pytest
 import torch
 
 import processes
-from adversarial_rl.adversarial import AdversarialTrainer
-from adversarial_rl.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
-from adversarial_rl.config import PPOConfig, TrainingConfig
-from adversarial_rl.curriculum import starter_problems
-from adversarial_rl.inference import load_trained, main
-from adversarial_rl.platforms import UsageError, resource
-from adversarial_rl.problems import load_problems, save_problems
+from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.record.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
+from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.problems.curriculum import starter_problems
+from adversarial_rl.game.inference import load_trained, main
+from adversarial_rl.core.machine import UsageError, resource
+from adversarial_rl.problems.problem import load_problems, save_problems
 
 PROBLEM = starter_problems('training', 1)[0]
 ONE = ['--problem', PROBLEM.description, '--signature', PROBLEM.function_signature, '--tests', '; '.join(PROBLEM.baseline_tests[:2]), '--max-tokens', '64']
@@ -38,7 +38,7 @@ def trained(tmp_path_factory):
     return t.save({'reward/generator': .5, 'validity': .5}), t
 
 
-def run(*argv): return processes.run('inference', *argv)
+def run(*argv): return processes.run('run_inference', *argv)
 
 
 def test_what_is_loaded_is_what_was_trained(trained):
@@ -85,7 +85,7 @@ def test_a_batch_killed_goes_on_where_it_stopped(trained, tmp_path):
     assert whole.returncode == 0 and 'passed all tests, the attempt chosen' in whole.stdout and 'raise --max-tokens' in whole.stdout, whole.stderr
     cut, kills = tmp_path/'cut.jsonl', 0
     for lines in (2, 4, 7):
-        process = processes.Command('inference', *ask, '--output', cut)
+        process = processes.Command('run_inference', *ask, '--output', cut)
         while process.poll() is None and (not cut.exists() or cut.read_text().count('\n') < lines): time.sleep(.01)
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
@@ -113,7 +113,7 @@ def test_a_file_that_is_no_batch_stays_as_it_is(trained, tmp_path, there, capfd)
 
 
 def test_results_are_written_though_nobody_reads_and_the_terminal_knows_ascii_alone(trained, tmp_path):
-    command = [sys.executable, '-m', 'adversarial_rl.inference', '--checkpoint', str(trained[0]), *ONE]
+    command = [sys.executable, '-m', 'adversarial_rl.game.inference', '--checkpoint', str(trained[0]), *ONE]
     process = subprocess.Popen([*command, '--output', str(tmp_path/'a.json')], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
     err = process.stderr.read()
@@ -170,7 +170,7 @@ def again(c, folder, *flags):
 
 
 def test_training_does_not_go_on_from_broken_checkpoints(trained, tmp_path, qwen, tokenizer, capfd):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     cases = broken(trained, tmp_path, qwen, tokenizer)
     c = load_checkpoint(trained[0])[1]['configuration']
     capfd.readouterr()
@@ -183,7 +183,7 @@ def test_training_does_not_go_on_from_broken_checkpoints(trained, tmp_path, qwen
 
 
 def test_resume_falls_back_to_the_newest_that_verifies_and_says_so(tmp_path, capfd):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     t = trainer(tmp_path/'ck')
     for _ in range(4): t.train_step(); path = t.save({'reward/generator': .5, 'validity': .5})
     path.write_bytes(path.read_bytes()[:-1000])
@@ -194,7 +194,7 @@ def test_resume_falls_back_to_the_newest_that_verifies_and_says_so(tmp_path, cap
 
 
 def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, capfd):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     c, flags = load_checkpoint(trainer(tmp_path/'first').save({}))[1]['configuration'], ['--save-total-limit', '100']
     assert train_main(again(c, tmp_path, *flags)) == 0
     last = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
@@ -206,7 +206,7 @@ def test_going_on_from_an_earlier_checkpoint_repeats_what_came_after(tmp_path, c
 
 
 def finish(c, folder, *flags):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     assert train_main(again(c, folder, *flags)) == 0
     return json.loads((folder/'out'/'training_results.json').read_text())
 
@@ -240,7 +240,7 @@ def test_a_finished_run_tells_its_results_again_without_its_metrics(tmp_path):
 
 def test_training_does_not_go_on_with_other_problems(tmp_path, capfd):
     "The file may move, its content may not change."
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     problems, path = load_problems(resource('data/example_problems.json'))[:12], tmp_path/'some.json'
     save_problems(problems, path)
     c = load_checkpoint(trainer(tmp_path/'ck', problems_file=str(path)).save({}))[1]['configuration'] | dict(max_new_tokens=12)
@@ -264,7 +264,7 @@ def test_the_json_beside_a_checkpoint_is_for_its_reader(trained, tmp_path, capfd
 
 
 def test_out_of_memory_while_going_on_is_not_told_as_damage(trained, tmp_path, capfd, monkeypatch):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     shutil.copytree(trained[0].parent, tmp_path/'ck')
     c, before = load_checkpoint(trained[0])[1]['configuration'], sorted(p.name for p in (tmp_path/'ck').iterdir())
     def full(*_, **__): raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: you tried to allocate 1 bytes")
@@ -274,7 +274,7 @@ def test_out_of_memory_while_going_on_is_not_told_as_damage(trained, tmp_path, c
 
 
 def test_a_checkpoint_of_a_card_runs_on_a_processor_but_does_not_go_on_there(trained, tmp_path, capfd):
-    from adversarial_rl.run_training import main as train_main
+    from adversarial_rl.game.run_training import main as train_main
     state, info = load_checkpoint(trained[0])
     path = tmp_path/'ck'/'checkpoint_stage_1_epoch_1.pt'
     path.parent.mkdir()
@@ -311,14 +311,14 @@ def test_out_of_memory_is_one_line(trained, tmp_path):
     program = """import resource, sys
 from importlib import import_module
 main = import_module(sys.argv[1]).main
-import_module('adversarial_rl.adversarial'), import_module('adversarial_rl.plots')   # Else the limit would meet PyTorch
+import_module('adversarial_rl.game.trainer'), import_module('adversarial_rl.record.plots')   # Else the limit would meet PyTorch
 mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
 sys.exit(main(sys.argv[2:]))"""
     small = ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1', '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10']
     crowd = ['--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1']
-    for module, flags, advice in (('inference', ['--checkpoint', str(trained[0]), *ONE, *crowd], 'lower --attempts or --max-tokens'), ('run_training', small, 'lower --micro-batch')):
-        done = subprocess.run([sys.executable, '-c', program, f'adversarial_rl.{module}', *flags], capture_output=True, text=True, cwd=tmp_path, timeout=300)
+    for command, flags, advice in (('run_inference', ['--checkpoint', str(trained[0]), *ONE, *crowd], 'lower --attempts or --max-tokens'), ('run_training', small, 'lower --micro-batch')):
+        done = subprocess.run([sys.executable, '-c', program, processes.MODULES[command], *flags], capture_output=True, text=True, cwd=tmp_path, timeout=300)
         assert done.returncode == 2 and f'error: out of memory; {advice}' in done.stderr and 'Traceback' not in done.stderr, done.stderr[-2000:]
 
 

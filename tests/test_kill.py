@@ -8,8 +8,8 @@ import time
 import pytest
 import torch
 
-from adversarial_rl.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.tracking import read_metrics
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
+from adversarial_rl.record.tracking import read_metrics
 from processes import Command
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]

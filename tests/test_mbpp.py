@@ -12,18 +12,18 @@ import pytest
 import torch
 
 import processes
-from adversarial_rl.run_training import main as train_main
-from adversarial_rl.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.evaluate import main
-from adversarial_rl.evaluation import Bare, Control, MBPPEvalConfig, MBPPEvaluator
-from adversarial_rl.execution import Limits
-from adversarial_rl.grading import grade_many
-from adversarial_rl.interval import IntervalEvaluationCallback, create_eval_config_for_training
-from adversarial_rl.mbpp import load_mbpp, program_in
-from adversarial_rl.platforms import UsageError
-from adversarial_rl.policy import load_model
-from adversarial_rl.problems import save_problems
-from adversarial_rl.tracking import read_metrics
+from adversarial_rl.game.run_training import main as train_main
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
+from adversarial_rl.mbpp.evaluate import main
+from adversarial_rl.mbpp.evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.mbpp.callback import IntervalEvaluationCallback, create_eval_config_for_training
+from adversarial_rl.mbpp.dataset import load_mbpp, program_in
+from adversarial_rl.core.machine import UsageError
+from adversarial_rl.model.policy import load_model
+from adversarial_rl.problems.problem import save_problems
+from adversarial_rl.record.tracking import read_metrics
 
 REAL = os.environ.get('MBPP_DATASET_PATH')
 NAMES = ['double', 'square', 'negate', 'half', 'succ', 'pred', 'triple', 'cube']
@@ -83,7 +83,7 @@ def test_a_missing_field_is_named(copy):
     with pytest.raises(UsageError, match="row 5 .full.: field 'text' is missing"): load_mbpp('full', 'all', copy)
 
 
-def command(copy, out, *flags): return ['evaluate', '--dataset-path', copy, '--output-dir', out, *flags]
+def command(copy, out, *flags): return ['evaluate_mbpp', '--dataset-path', copy, '--output-dir', out, *flags]
 SMALL = ['--model', 'starter', '--max-new-tokens', '24', '--samples', '2', '--temperature', '1', '--rows', '6', '--split', 'all']
 
 
@@ -115,7 +115,7 @@ def test_results_of_other_weights_are_not_gone_on_from(tmp_path, copy, qwen, tok
 
 
 def test_a_policy_answers_as_the_player_that_is_named(copy, qwen, tokenizer):
-    from adversarial_rl.policy import Policy
+    from adversarial_rl.model.policy import Policy
     policy, evaluator = Policy(qwen(), tokenizer, ['a', 'b']), MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=8, num_questions=4))
     with torch.no_grad():
         for k, v in policy.adapter('a').items(): v.add_(torch.randn(v.shape, generator=torch.Generator().manual_seed(len(k))))
@@ -197,7 +197,7 @@ def test_mistakes(tmp_path, copy, flags, says, capfd, monkeypatch):
 
 def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
     env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate', '--control', 'constants', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.mbpp.evaluate', '--control', 'constants', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
     assert done.returncode == 2 and done.stderr.startswith('error: MBPP is not in the local cache') and 'name a copy with MBPP_DATASET_PATH' in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
 
 
@@ -249,7 +249,7 @@ def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):
 
 def test_training_without_the_dataset_goes_on_and_says_so(tmp_path):
     env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.game.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
 
 
@@ -261,7 +261,7 @@ def test_mbpp_plus_through_evalplus(tmp_path):
              task(20, 'half', 'def half(n):\n    return n / 2', [[5], [7.5]], ['assert half(4) == 2', 'assert half(2) == 1'])]
     (tmp_path/'plus.jsonl').write_text('\n'.join(map(json.dumps, tasks)))
     env = dict(os.environ, MBPP_OVERRIDE_PATH=str(tmp_path/'plus.jsonl'))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all', '--samples', '0', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.mbpp.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all', '--samples', '0', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
     assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout and 'greedy     1.000' in done.stdout, done.stderr
     tests = {r['id']: r['tests'] for r in json.loads(next((tmp_path/'o').glob('*.json')).read_text())['results']}
     assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06', 'assert abs(half(7.5) - 3.75) <= 1.375e-06'] and len(tests['mbpp/2']) == 2

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.execution import Limits
-from adversarial_rl.grading import grade_many
-from adversarial_rl.judge import study
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grader.judge import study
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))
 FILES = {'full': ('mbpp.jsonl', 974, 'code', 'test_setup_code'), 'sanitized': ('sanitized-mbpp.json', 427, 'code', 'test_imports')}

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-NOTEBOOKS = sorted((ROOT/'nbs').glob('*.ipynb')) + sorted((ROOT/'nbs'/'train').glob('*.ipynb'))
+NOTEBOOKS = sorted((ROOT/'nbs').glob('*/*.ipynb'))
 
 
 @pytest.fixture(scope='module')
@@ -27,7 +27,7 @@ def copy(tmp_path_factory):
 
 
 def test_library_is_what_the_notebooks_export(copy):
-    ours, theirs = ({p.name: p.read_text() for p in (r/'adversarial_rl').glob('*.py')} for r in (ROOT, copy))
+    ours, theirs = ({str(p.relative_to(r)): p.read_text() for p in (r/'adversarial_rl').rglob('*.py')} for r in (ROOT, copy))
     assert sorted(ours) == sorted(theirs)
     assert not [name for name in ours if ours[name] != theirs[name]], 'run nbdev_export'
 
@@ -53,4 +53,4 @@ def test_importing_the_library_imports_no_torch():
 
 
 def test_library_imports_no_notebook_tools():
-    assert not [p.name for p in (ROOT/'adversarial_rl').glob('*.py') if p.name != '_modidx.py' and re.search(r'^\s*(from|import) (nbdev|fastcore)', p.read_text(), re.M)]
+    assert not [p.name for p in (ROOT/'adversarial_rl').rglob('*.py') if p.name != '_modidx.py' and re.search(r'^\s*(from|import) (nbdev|fastcore)', p.read_text(), re.M)]

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 import processes
-from adversarial_rl.checkpoints import load_checkpoint
-from adversarial_rl.tracking import read_metrics
+from adversarial_rl.record.checkpoints import load_checkpoint
+from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5', '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
@@ -17,7 +17,7 @@ LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_pr
 def ask(folder, *flags): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.run_training', *ask(folder, *flags)]
+def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.game.run_training', *ask(folder, *flags)]
 
 
 def run(folder, *flags, several=False):

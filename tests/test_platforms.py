@@ -8,9 +8,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from adversarial_rl.decisions import config_file, decide, detect_platform_and_gpu
-from adversarial_rl.platforms import HOSTS, UsageError, host, platform, resource, why_offline
-from adversarial_rl.policy import load_model
+from adversarial_rl.core.decisions import config_file, decide, detect_platform_and_gpu
+from adversarial_rl.core.machine import HOSTS, UsageError, host, platform, resource, why_offline
+from adversarial_rl.model.policy import load_model
 
 TORCH_215 = ['sm_75', 'sm_80', 'sm_86', 'sm_90', 'sm_100', 'sm_120']
 CUDA_126 = ['sm_50', 'sm_60', 'sm_70', 'sm_75', 'sm_80', 'sm_86', 'sm_90']
@@ -91,7 +91,7 @@ def test_host_by_name_and_package_source(tmp_path):
                                               (dict(WANDB_MODE='offline'), True, 'offline'), (dict(WANDB_API_KEY='k', WANDB_MODE='disabled'), True, 'disabled'),
                                               (dict(WANDB_API_KEY='k', SLURM_JOB_ID='7', SLURM_CLUSTER_NAME='txe1'), True, 'offline')])
 def test_wandb_off_or_offline(env, route, mode, monkeypatch):
-    from adversarial_rl import decisions
+    from adversarial_rl.core import decisions
     monkeypatch.setattr(decisions, 'installed', lambda name: '1.0')
     assert found(platform('cpu'), env, route)['W&B'].value == mode
     monkeypatch.setattr(decisions, 'installed', lambda name: '')
@@ -106,7 +106,7 @@ def test_the_table_names_the_file(card, capsys):
 
 
 def test_decisions_import_no_torch():
-    code = 'import sys, adversarial_rl.decisions; sys.exit("torch" in sys.modules)'
+    code = 'import sys, adversarial_rl.core.decisions; sys.exit("torch" in sys.modules)'
     assert subprocess.run([sys.executable, '-c', code]).returncode == 0
 
 

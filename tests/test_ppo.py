@@ -5,11 +5,11 @@ import copy
 import pytest
 import torch
 
-from adversarial_rl.config import PPOConfig
-from adversarial_rl.policy import Policy, load_model
-from adversarial_rl.platforms import UsageError
-from adversarial_rl.ppo import Learner, LossScale, of_stage
-from adversarial_rl.rollout import sample
+from adversarial_rl.core.config import PPOConfig
+from adversarial_rl.model.policy import Policy, load_model
+from adversarial_rl.core.machine import UsageError
+from adversarial_rl.learn.ppo import Learner, LossScale, of_stage
+from adversarial_rl.model.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
 
@@ -412,6 +412,6 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
 
 def test_four_bits_without_bitsandbytes_is_one_line(monkeypatch):
     "Loading itself needs a card and is not tested here."
-    monkeypatch.setattr('adversarial_rl.policy.installed', lambda name: '')
+    monkeypatch.setattr('adversarial_rl.model.policy.installed', lambda name: '')
     with pytest.raises(UsageError, match='pip install bitsandbytes'): load_model('starter', device='cuda', four_bit=True)
     with pytest.raises(UsageError, match='needs a CUDA card, not mps'): load_model('starter', device='mps', four_bit=True)

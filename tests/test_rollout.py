@@ -2,11 +2,11 @@
 import pytest
 import torch
 
-from adversarial_rl.curriculum import starter_problems
-from adversarial_rl.players import Discriminator, Generator
-from adversarial_rl.policy import Policy
-from adversarial_rl.rollout import sample
-from adversarial_rl.stages import REASONING_STAGES, ReasoningStage, pieces
+from adversarial_rl.problems.curriculum import starter_problems
+from adversarial_rl.model.players import Discriminator, Generator
+from adversarial_rl.model.policy import Policy
+from adversarial_rl.model.rollout import sample
+from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage, pieces
 
 CHATML = ("{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<end>\n{% endfor %}"
           "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
@@ -116,7 +116,7 @@ def test_a_sixth_stage_is_one_more_entry(qwen, tokenizer):
 
 
 def test_the_starter_plays_both_roles():
-    from adversarial_rl.policy import load_model
+    from adversarial_rl.model.policy import load_model
     policy = Policy(*load_model('starter'), ['generator', 'discriminator'])
     problems = starter_problems('warm_start', 8)
     programs = Generator(policy).programs(Generator(policy).play(problems, 1, 0), problems)
@@ -127,8 +127,8 @@ def test_the_starter_plays_both_roles():
 
 def test_layers_laid_out_anew_sample_the_same(monkeypatch):
     "Same tokens, same log-probabilities but for rounding; afterwards the model is as it was, also where sampling fails."
-    from adversarial_rl import policy as module
-    from adversarial_rl.policy import load_model
+    from adversarial_rl.model import policy as module
+    from adversarial_rl.model.policy import load_model
     if not torch.backends.mkldnn.is_available(): pytest.skip('no oneDNN')
     policy = Policy(*load_model('starter'), ['generator'])
     torch.manual_seed(0)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.tracking import read_metrics
+from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
 NEEDED = ('slurmctld', 'slurmd', 'sbatch', 'munged')

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 from hostile import GROUPS
 
-from adversarial_rl.execution import Limits
-from adversarial_rl.sandbox import Job, Sandbox
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.pool import Job, Sandbox
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')]
 BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1, memory_mb=128, output_bytes=4000)

@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip('pyspiel', reason='needs open_spiel')
 import processes
-from adversarial_rl import spiral
-from adversarial_rl.tracking import read_metrics
+from adversarial_rl.selfplay import spiral
+from adversarial_rl.record.tracking import read_metrics
 from test_mbpp import rows as mbpp_rows
 
 ROOT = Path(__file__).parent.parent
@@ -15,7 +15,7 @@ SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '-
 
 
 def flags(folder, *more): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *more]
-def command(folder, *more): return ['spiral', *flags(folder, *more)]
+def command(folder, *more): return ['spiral_self_play', *flags(folder, *more)]
 def told(folder): return [{k: v for k, v in r.items() if 'seconds' not in k} for r in read_metrics(folder/'out'/'metrics.jsonl')]
 
 
@@ -78,6 +78,6 @@ def test_every_baseline_is_a_switch(tmp_path):
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    from adversarial_rl.config import IntervalConfig, PPOConfig, parse_config
+    from adversarial_rl.core.config import IntervalConfig, PPOConfig, parse_config
     config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
     assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games

@@ -2,12 +2,12 @@
 import pytest
 import torch
 
-from adversarial_rl.adversarial import AdversarialTrainer, train
-from adversarial_rl.run_training import main
-from adversarial_rl.checkpoints import load_checkpoint
-from adversarial_rl.config import PPOConfig, TrainingConfig
-from adversarial_rl.grading import grade_many
-from adversarial_rl.problems import load_problems
+from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.game.run_training import main
+from adversarial_rl.record.checkpoints import load_checkpoint
+from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.problems.problem import load_problems
 
 ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2, pool_chance=.9, pool_every=1, cross_play=6)
 
@@ -91,7 +91,7 @@ def test_with_all_on_going_on_equals_not_having_stopped(tmp_path):
 def test_a_run_leaves_hardened_problems_and_cross_play(tmp_path):
     c, ppo = config(tmp_path, **ALL | dict(pool_every=0, n_discriminator_steps=1))
     train(c, ppo)
-    from adversarial_rl.plots import cross_play_map
+    from adversarial_rl.record.plots import cross_play_map
     assert cross_play_map(c.output_dir).read_bytes().startswith(b'\x89PNG')
     table = [line.split(',') for line in (tmp_path/'out'/'cross_play.csv').read_text().splitlines()]
     assert table[0] == ['generator of step', '8', '10'] and [row[0] for row in table[1:]] == ['8', '10']

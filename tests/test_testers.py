@@ -5,16 +5,16 @@ import json
 import pytest
 
 import processes
-from adversarial_rl import testers
-from adversarial_rl.adversarial import AdversarialTrainer
-from adversarial_rl.config import PPOConfig, TrainingConfig
-from adversarial_rl.evaluate_tester import main
-from adversarial_rl.execution import Limits
-from adversarial_rl.grading import grade_many
-from adversarial_rl.mutants import OPERATORS, mutants
-from adversarial_rl.platforms import resource
-from adversarial_rl.problems import Problem, load_problems, save_problems
-from adversarial_rl.testers import (argument_kinds, baseline_suites, boundary_values, draw, edges, evaluate_tester, first_inputs, kind, kind_of, make_cases, random_inputs, spearman)
+from adversarial_rl.measure import testers
+from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.measure.evaluate_tester import main
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.measure.mutants import OPERATORS, mutants
+from adversarial_rl.core.machine import resource
+from adversarial_rl.problems.problem import Problem, load_problems, save_problems
+from adversarial_rl.measure.testers import (argument_kinds, baseline_suites, boundary_values, draw, edges, evaluate_tester, first_inputs, kind, kind_of, make_cases, random_inputs, spearman)
 
 # One source with something for each operator to change
 SOURCE = '''import math

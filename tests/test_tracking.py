@@ -15,7 +15,7 @@ import time
 import pytest
 
 import processes
-from adversarial_rl.tracking import Tracker, read_metrics
+from adversarial_rl.record.tracking import Tracker, read_metrics
 
 FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '40', '--n-discriminator-steps', '1',
        '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--critic-warmup', '0']
@@ -95,7 +95,7 @@ def test_a_run_into_a_pipe_is_quiet(offline):
 
 
 def test_a_program_under_test_sees_no_secret(monkeypatch):
-    from adversarial_rl.grading import grade
+    from adversarial_rl.grader.grading import grade
     for k, v in SENTINELS.items(): monkeypatch.setenv(k, v)
     assert grade('import os\ndef f(k): return k in os.environ', [f'assert f({k!r}) == False' for k in SENTINELS]).passed
 
@@ -144,7 +144,7 @@ def test_a_key_that_does_not_work_is_one_warning_and_the_files_go_on(tmp_path):
 
 
 def test_a_library_that_is_not_there_is_one_line(tmp_path, monkeypatch, capfd):
-    from adversarial_rl import run_training, tracking
+    from adversarial_rl.game import run_training; from adversarial_rl.record import tracking
     monkeypatch.setattr(tracking, 'installed', lambda name: '')
     assert run_training.main([*FEW, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), '--report-to', 'tensorboard']) == 2
     assert 'pip install tensorboard' in capfd.readouterr().err.strip().splitlines()[-1]
@@ -156,7 +156,7 @@ def test_a_terminal_shows_stage_phase_rewards_and_time_left_and_ctrl_c_reaches_w
     pytest.importorskip('wandb')
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 160, 0, 0))
-    process = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.run_training', *ask(tmp_path)], stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
+    process = subprocess.Popen([sys.executable, '-m', 'adversarial_rl.game.run_training', *ask(tmp_path)], stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path, env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
     os.close(theirs)
     said, asked = b'', False
     while True:

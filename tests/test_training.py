@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import processes
-from adversarial_rl.adversarial import AdversarialTrainer, train
-from adversarial_rl.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.config import PPOConfig, TrainingConfig
-from adversarial_rl.platforms import resource
-from adversarial_rl.stages import REASONING_STAGES, ReasoningStage
+from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
+from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.core.machine import resource
+from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage
 
 SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '8', '--max-new-tokens', '48',
          '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--together-steps', '0', '--critic-warmup', '0']
@@ -25,7 +25,7 @@ SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--grou
 def ask(folder, *flags): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.run_training', *ask(folder, *flags)]
+def command(folder, *flags): return [sys.executable, '-m', 'adversarial_rl.game.run_training', *ask(folder, *flags)]
 
 
 def run(folder, *flags): return processes.run('run_training', *ask(folder, *flags), cwd=folder)
@@ -189,7 +189,7 @@ def bad(tmp_path):
 
 @pytest.mark.parametrize('case', range(26))
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, case, capfd):
-    from adversarial_rl.run_training import main
+    from adversarial_rl.game.run_training import main
     flags, says = bad(tmp_path)[case]
     base = [] if '--config' in flags else SMALL
     code = main([*base, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), *flags])
@@ -211,7 +211,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_written(tmp_path):
 
 
 def test_help_reads_well():
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.run_training', '--help'], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.game.run_training', '--help'], capture_output=True, text=True)
     assert done.returncode == 0 and '--n-discriminator-steps' in done.stdout.replace('_', '-') and 'discriminator steps in each stage' in ' '.join(done.stdout.split())
 
 

@@ -1,0 +1,132 @@
+"""The library as a graph, read from its source and never run: `python tests/structure.py` prints its figures.
+
+A module may import its own chapter and the chapters above it in `CHAPTERS`, also where it imports inside a function.
+"""
+import ast
+import re
+import sys
+from configparser import ConfigParser
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CHAPTERS = [re.sub(r'^\d+_', '', p.name) for p in sorted((ROOT / 'nbs').glob('[0-9][0-9]_*'))]
+
+
+@dataclass
+class Module:
+    name: str            # Such as 'grader.judge'
+    source: str
+    tree: ast.Module
+
+    @property
+    def chapter(self): return self.name.partition('.')[0]
+
+    def imports(self):
+        "Names of this library's modules that it imports, in functions too."
+        package = ['adversarial_rl', *self.name.split('.')]
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.ImportFrom): continue
+            parts = package[:-node.level] if node.level else []
+            parts += (node.module or '').split('.') if node.module else []
+            if parts[:1] != ['adversarial_rl']: continue
+            for a in node.names: yield from {'.'.join([*parts[1:], a.name]), '.'.join(parts[1:])}
+
+
+def modules(root=ROOT):
+    "Every exported module."
+    found = []
+    for path in sorted((root / 'adversarial_rl').rglob('*.py')):
+        if path.name.startswith('_'): continue
+        name = '.'.join(path.relative_to(root / 'adversarial_rl').with_suffix('').parts)
+        found.append(Module(name, path.read_text(), ast.parse(path.read_text())))
+    return found
+
+
+def arrows(found):
+    "Who imports whom: pairs of module names."
+    known = {m.name for m in found}
+    return sorted({(m.name, other) for m in found for other in m.imports() if other in known - {m.name}})
+
+
+def upward(found):
+    "Imports from a chapter to a later one."
+    def place(name): return CHAPTERS.index(name.partition('.')[0])
+    return [f'{a} imports {b}' for a, b in arrows(found) if place(a) < place(b)]
+
+
+def circles(found):
+    "Modules that reach themselves through imports at the top or in functions."
+    near = {m.name: set() for m in found}
+    for a, b in arrows(found): near[a].add(b)
+    def reaches(start):
+        seen, waiting = set(), list(near[start])
+        while waiting:
+            name = waiting.pop()
+            if name not in seen: seen.add(name); waiting += near.get(name, ())
+        return seen
+    return sorted(name for name in near if name in reaches(name))
+
+
+def bare_expressions(module):
+    "Lines at a module's top level that only compute something; its docstring may."
+    return [f'{module.name}:{x.lineno}' for x in module.tree.body[1:] if isinstance(x, ast.Expr)]
+
+
+def cells(module):
+    "Number of lines of each exported cell."
+    parts = re.split(r'^# %% .*$', module.source, flags=re.M)[2:]
+    return [len(p.strip().splitlines()) for p in parts]
+
+
+def functions(module):
+    return [x for x in ast.walk(module.tree) if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))]
+
+
+def positional(function):
+    return [a.arg for a in function.args.posonlyargs + function.args.args if a.arg not in ('self', 'cls')]
+
+
+def settings(found):
+    "Fields of the dataclasses that commands read."
+    names = {'TrainingConfig', 'PPOConfig', 'IntervalConfig', 'SpiralConfig'}
+    classes = [x for m in found for x in m.tree.body if isinstance(x, ast.ClassDef) and x.name in names]
+    return [f'{c.name}.{x.target.id}' for c in classes for x in c.body if isinstance(x, ast.AnnAssign)]
+
+
+def figures(root=ROOT):
+    "The house in numbers."
+    found, ini = modules(root), ConfigParser(delimiters=['='])
+    ini.read(root / 'settings.ini', encoding='utf-8')
+    lines = [line for m in found for line in m.source.splitlines()]
+    public = [x for m in found for x in m.tree.body if not getattr(x, 'name', '_').startswith('_')]
+    bare = [f for m in found for f in functions(m) if isinstance(f.returns, ast.Name) and f.returns.id in ('list', 'dict')]
+    return {
+        'modules': len(found),
+        'imports between modules': len(arrows(found)),
+        'imports to a later chapter': len(upward(found)) if '.' in found[0].name else 'no chapters',
+        'modules in a circle': len(circles(found)),
+        'public names': len(public),
+        'lines': len(lines),
+        'characters': sum(map(len, lines)),
+        'lines over 120 columns': sum(len(x) > 120 for x in lines),
+        'lines over 160 columns': sum(len(x) > 160 for x in lines),
+        'longest line': max(map(len, lines)),
+        'exported cells over 25 lines': sum(n > 25 for m in found for n in cells(m)),
+        'longest exported cell': max(n for m in found for n in cells(m)),
+        'functions with over four positional arguments': sum(len(positional(f)) > 4 for m in found for f in functions(m)),
+        'most positional arguments': max(len(positional(f)) for m in found for f in functions(m)),
+        'functions that return a bare list or dict': len(bare),
+        'settings': len(settings(found)),
+        'console scripts': len(ini['DEFAULT']['console_scripts'].split()),
+        'characters of the README': len((root / 'README.md').read_text()),
+    }
+
+
+def main():
+    roots = [Path(x) for x in sys.argv[1:]] or [ROOT]
+    columns = [figures(root) for root in roots]
+    for name in columns[0]: print(f'| {name} |', ' | '.join(str(c[name]) for c in columns), '|')
+
+
+if __name__ == '__main__': main()
