@@ -6,7 +6,9 @@ import pytest
 from transformers import AutoTokenizer
 
 from adversarial_rl.model.agents import Local, Server
-from adversarial_rl.core.machine import UsageError, installed, resource
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.machine import installed
+from adversarial_rl.core.files import resource
 from adversarial_rl.model.policy import Policy, load_model
 from adversarial_rl.problems.printing import prediction_prompt, printing_prompts
 

@@ -9,7 +9,8 @@ import processes
 from adversarial_rl.core.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
 from adversarial_rl.mbpp.evaluate import Subject
 from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
-from adversarial_rl.core.machine import UsageError, resource
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.files import resource
 
 KINDS = [TrainingConfig, PPOConfig]
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.grading import KINDS, Outcome, grade, grade_many, parse_tests, run
+from adversarial_rl.grader.grading import KINDS, Outcome, grade, grade_many, run
+from adversarial_rl.grader.test_cases import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.pool import Job, Report, Sandbox, default_sandbox
 
@@ -133,7 +134,8 @@ def test_template_killed_in_the_middle_of_a_batch():
 CLIENT = textwrap.dedent('''
     import os, signal, sys
     signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored
-    from adversarial_rl.grader.pool import Job, Limits, Sandbox
+    from adversarial_rl.grader.pool import Job, Sandbox
+    from adversarial_rl.grader.execution import Limits
     s = Sandbox(workers=2)
     print(*s.pids(), s.root, flush=True)
     try: s.map([Job('while True: pass', (), Limits(wall_seconds=60, cpu_seconds=60))] * 4)

@@ -16,8 +16,10 @@ from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
 from adversarial_rl.problems.curriculum import starter_problems
-from adversarial_rl.game.inference import load_trained, main
-from adversarial_rl.core.machine import UsageError, resource
+from adversarial_rl.model.loading import load_trained
+from adversarial_rl.game.inference import main
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.files import resource
 from adversarial_rl.problems.problem import load_problems, save_problems
 
 PROBLEM = starter_problems('training', 1)[0]

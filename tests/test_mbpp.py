@@ -20,7 +20,7 @@ from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.mbpp.callback import IntervalEvaluationCallback, create_eval_config_for_training
 from adversarial_rl.mbpp.dataset import load_mbpp, program_in
-from adversarial_rl.core.machine import UsageError
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.model.policy import load_model
 from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.tracking import read_metrics

@@ -7,7 +7,7 @@ import torch
 
 from adversarial_rl.core.config import PPOConfig
 from adversarial_rl.model.policy import Policy, load_model
-from adversarial_rl.core.machine import UsageError
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.learn.ppo import Learner, LossScale, of_stage
 from adversarial_rl.model.rollout import sample
 

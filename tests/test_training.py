@@ -15,7 +15,7 @@ import processes
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
-from adversarial_rl.core.machine import resource
+from adversarial_rl.core.files import resource
 from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage
 
 SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '8', '--max-new-tokens', '48',

@@ -13,7 +13,9 @@ from dataclasses import asdict, dataclass
 from ..grader.grading import grade_many
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.dataset import chat_turn, few_shot, load_mbpp, program_in
-from ..core.machine import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries, write_whole
+from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.files import check_writable, write_whole
+from ..core.machine import platform
 from ..model.policy import Policy, load_model
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems

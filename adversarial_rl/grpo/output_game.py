@@ -18,7 +18,8 @@ from ..model.agents import Local, Server
 from ..core.config import closest
 from ..grader.grading import grade_many, to_outcome
 from .code_execution import run_with_trl, text_of, train_with_trl
-from ..core.machine import UsageError, guarded, write_whole
+from ..core.errors import UsageError, guarded
+from ..core.files import write_whole
 from ..model.policy import Policy, load_model
 from ..problems.printing import prediction_prompt, printing_prompts
 from ..grader.pool import Job, Sandbox

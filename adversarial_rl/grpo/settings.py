@@ -16,7 +16,9 @@ from pathlib import Path
 from transformers.trainer_callback import TrainerCallback
 
 from ..core.config import IntervalConfig, closest
-from ..core.machine import Platform, UsageError, installed, one_line, resource, write_whole
+from ..core.machine import Platform, installed
+from ..core.errors import UsageError, one_line
+from ..core.files import resource, write_whole
 from ..record.tracking import progress_bar
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c4b3ff0d

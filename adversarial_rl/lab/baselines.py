@@ -14,8 +14,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from ..learn.advantages import RoleBaseline
-from ..measure.held_out import over_samples
-from ..core.machine import UsageError, check_writable, guarded, platform, write_whole
+from ..measure.statistics import over_samples
+from ..core.errors import UsageError, guarded
+from ..core.files import check_writable, write_whole
+from ..core.machine import platform
 from ..record.plots import COLOURS, smoothed
 from .seeds import JOBS, finished
 from ..record.tracking import put_between, read_metrics

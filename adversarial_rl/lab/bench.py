@@ -10,7 +10,9 @@ import argparse, json, subprocess, sys, tempfile, time
 from pathlib import Path
 from statistics import median
 
-from ..core.machine import UsageError, check_writable, guarded, platform, resource, write_whole
+from ..core.errors import UsageError, guarded
+from ..core.files import check_writable, resource, write_whole
+from ..core.machine import platform
 
 # %% ../../nbs/14_lab/09_bench.ipynb #30f6374d
 STARTS = {'python, nothing else (floor)': ['-c', 'pass'], 'import adversarial_rl': ['-c', 'import adversarial_rl'], 'run_training --help': ['-m', 'adversarial_rl.game.run_training', '--help'],

@@ -18,8 +18,7 @@ from statistics import median
 
 from ..grader import pool as sandbox
 from ..grader.grading import grade, grade_many
-from ..grader.judge import study
-from ..core.machine import UsageError, guarded
+from ..core.errors import UsageError
 
 # %% ../../nbs/14_lab/05_bench_graders.ipynb #d4009b65
 Exercise = namedtuple('Exercise', 'code tests inputs expected')   # The last two say the same as the tests, for graders that compare values
@@ -186,7 +185,7 @@ def live_large(argv:list):
 
 def from_large_parent(gib:float, rounds:int, jobs:int)->dict: # `rates`, and `parent_mib` as it was
     "`measure` in a process that holds `gib` GiB."
-    code = 'import sys; from adversarial_rl.lab import bench_graders as b; sys.exit(b.guarded(b.live_large))'
+    code = 'import sys; from adversarial_rl.core.errors import guarded; from adversarial_rl.lab.bench_graders import live_large; sys.exit(guarded(live_large))'
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code, str(gib), str(rounds), str(jobs)], stdout=subprocess.PIPE, text=True)
     if done.returncode: raise UsageError(f'the run from a parent of {gib:g} GiB ended with {done.returncode}; see above')
     return json.loads(done.stdout)

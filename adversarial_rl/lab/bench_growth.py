@@ -16,7 +16,8 @@ from ..game.trainer import AdversarialTrainer
 from .bench_models import OurUpdate, bench_policy
 from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
 from ..problems.curriculum import starter_problems
-from ..core.machine import UsageError, peak_memory
+from ..core.errors import UsageError
+from ..core.machine import peak_memory
 from ..model.rollout import sample
 from ..problems.stages import REASONING_STAGES, pieces
 

@@ -13,7 +13,8 @@ import torch
 from .bench_models import bench_policy
 from ..core.config import PPOConfig, TrainingConfig
 from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
-from ..core.machine import UsageError, peak_memory
+from ..core.errors import UsageError
+from ..core.machine import peak_memory
 from ..learn.ppo import Learner
 from ..model.rollout import sample
 

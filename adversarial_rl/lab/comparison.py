@@ -11,13 +11,13 @@ import argparse, json, os, subprocess, sys, time
 from dataclasses import asdict, replace
 from pathlib import Path
 
-import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
 
 from .condition import CONDITIONS, REWARDS, configured, read_configuration
-from ..measure.held_out import over_samples
-from ..core.machine import UsageError, check_writable, guarded, write_whole
+from ..measure.statistics import over_samples
+from ..core.errors import UsageError, guarded
+from ..core.files import check_writable, write_whole
 from ..starters.starter import Recipe, make_starter
 from ..record.tracking import progress_bar, put_between
 

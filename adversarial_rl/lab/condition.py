@@ -14,18 +14,25 @@ from pathlib import Path
 
 import torch
 
-from ..game.trainer import AdversarialTrainer, Step, training_problems
+from ..game.trainer import AdversarialTrainer
+from ..game.schedule import Step
+from ..model.loading import training_problems
 from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, check, parse_config
-from ..game.round import passes_reference
-from ..grader.grading import grade_many, test_input
-from ..measure.held_out import bootstrap
-from ..core.machine import check_writable, guarded, library_versions, platform, quiet_libraries, write_whole
+from ..grader.suites import passes_reference
+from ..grader.grading import grade_many
+from ..grader.test_cases import test_input
+from ..measure.statistics import bootstrap
+from ..core.files import check_writable, write_whole
+from ..core.errors import guarded, quiet_libraries
+from ..core.machine import library_versions, platform
 from ..model.players import Generator
 from ..model.policy import Policy, load_model
 from ..learn.ppo import Learner
-from ..learn.rewards import generator_reward, validity
+from ..learn.rewards import generator_reward
+from ..grader.suites import validity
 from ..problems.stages import REASONING_STAGES
-from ..measure.testers import RandomTester, baseline_suites, discriminator_suites, distinct, evaluate_tester, make_cases, random_inputs
+from ..measure.inputs import RandomTester, baseline_suites, discriminator_suites, random_inputs
+from ..measure.testers import distinct, evaluate_tester, make_cases
 
 # %% ../../nbs/14_lab/01_condition.ipynb #207cb173
 @dataclass(frozen=True)

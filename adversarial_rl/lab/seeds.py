@@ -15,8 +15,9 @@ from pathlib import Path
 from ..grpo.output_game import KINDS, CodeGameSettings
 from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
 from ..grpo.code_execution import GRPOSettings
-from ..measure.held_out import over_samples
-from ..core.machine import UsageError, check_writable, guarded, write_whole
+from ..measure.statistics import over_samples
+from ..core.errors import UsageError, guarded
+from ..core.files import check_writable, write_whole
 from ..record.plots import seed_curves
 from ..record.tracking import put_between, read_metrics
 from ..grpo.settings import read_settings

@@ -13,7 +13,7 @@ from transformers.trainer_callback import TrainerCallback
 
 from ..core.config import IntervalConfig
 from .evaluator import Bare, MBPPEvalConfig, MBPPEvaluator
-from ..core.machine import UsageError
+from ..core.errors import UsageError
 
 # %% ../../nbs/08_mbpp/04_callback.ipynb #e26a215d
 def create_eval_config_for_training(flags:IntervalConfig=None, **changes)->MBPPEvalConfig:

@@ -11,7 +11,8 @@ import ast, json, os, re, textwrap
 from pathlib import Path
 
 from ..grader.judge import study
-from ..core.machine import UsageError, one_line, online
+from ..core.errors import UsageError, one_line
+from ..core.machine import online
 from ..problems.problem import Problem, syntax_mistake
 from ..problems.stages import extract_code
 

@@ -13,8 +13,10 @@ from pathlib import Path
 from ..record.checkpoints import load_checkpoint
 from ..core.config import parse_config, setting
 from .evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator, as_table, report_name
-from ..game.inference import load_trained
-from ..core.machine import UsageError, check_writable, enough_memory, guarded, platform, quiet_libraries
+from ..model.loading import load_trained
+from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.files import check_writable
+from ..core.machine import platform
 from ..model.policy import load_model
 from ..problems.problem import load_problems
 

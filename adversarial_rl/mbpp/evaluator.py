@@ -9,7 +9,7 @@ __all__ = ['MBPPEvalConfig', 'Bare', 'Prompted', 'Staged', 'Control', 'MBPPEvalu
 import contextlib, hashlib, json, os, random, re, time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
@@ -19,8 +19,10 @@ from ..grader.execution import Limits
 from ..grader.grading import grade_many
 from .dataset import DONE, SPLITS, chat_turn, divide_tests, expected, few_shot, gives_away, load_mbpp, overlap, program_in
 from .plus import load_mbpp_plus
-from ..measure.held_out import bootstrap, pass_metrics
-from ..core.machine import UsageError, check_writable, library_versions, write_whole
+from ..measure.statistics import bootstrap, pass_metrics
+from ..core.errors import UsageError
+from ..core.files import check_writable, write_whole
+from ..core.machine import library_versions
 from ..model.players import Player
 from ..problems.problem import fingerprint
 from ..model.rollout import sample

@@ -9,9 +9,10 @@ __all__ = ['comparison', 'problems_of', 'load_mbpp_plus']
 import ast, re
 
 from ..grader.execution import Limits
-from ..grader.grading import fill_in_many, test_input
+from ..grader.suites import fill_in_many
+from ..grader.test_cases import test_input
 from .dataset import SPLITS, to_problem
-from ..core.machine import UsageError, one_line
+from ..core.errors import UsageError, one_line
 from ..problems.problem import Problem
 
 # %% ../../nbs/08_mbpp/02_plus.ipynb #b381035a

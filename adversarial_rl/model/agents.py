@@ -12,7 +12,8 @@ from typing import Protocol
 
 import torch
 
-from ..core.machine import UsageError, installed, one_line
+from ..core.errors import UsageError, one_line
+from ..core.machine import installed
 from .rollout import sample
 
 # %% ../../nbs/06_model/04_agents.ipynb #9622fdd4

@@ -8,7 +8,7 @@ __all__ = ['Player', 'Generator', 'Discriminator']
 # %% ../../nbs/06_model/03_players.ipynb #5269f40a
 from dataclasses import replace
 
-from ..grader.grading import parse_tests
+from ..grader.test_cases import parse_tests
 from .rollout import Transcripts, sample
 from ..problems.stages import REASONING_STAGES, TEST_STAGE, extract_code, pieces
 

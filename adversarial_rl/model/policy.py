@@ -13,7 +13,9 @@ import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from ..core.machine import UsageError, installed, online, out_of_memory, resource
+from ..core.errors import UsageError, out_of_memory
+from ..core.machine import installed, online
+from ..core.files import resource
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
 BUNDLED = ('starter', 'starter_printing', 'starter_games')

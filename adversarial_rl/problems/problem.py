@@ -11,7 +11,8 @@ import ast, hashlib, json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core.machine import UsageError, one_line, resource
+from ..core.errors import UsageError, one_line
+from ..core.files import resource
 
 # %% ../../nbs/02_problems/01_problem.ipynb #e9b628d1
 @dataclass(frozen=True)

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import torch
 
-from ..core.machine import UsageError, one_line, out_of_memory, write_whole
+from ..core.errors import UsageError, one_line, out_of_memory
+from ..core.files import write_whole
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #22348160
 FORMAT = 3                 # Of what a checkpoint holds; one of another format is refused

@@ -12,7 +12,7 @@ from pathlib import Path
 import torch
 
 from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, set_aside
-from ..core.machine import UsageError
+from ..core.errors import UsageError
 
 # %% ../../nbs/04_record/03_resuming.ipynb #b9aec49d
 @contextlib.contextmanager

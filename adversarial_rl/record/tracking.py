@@ -14,7 +14,9 @@ import pandas as pd
 from tqdm.auto import tqdm
 
 from ..core.decisions import wandb_mode
-from ..core.machine import UsageError, installed, one_line, write_whole
+from ..core.errors import UsageError, one_line
+from ..core.machine import installed
+from ..core.files import write_whole
 
 # %% ../../nbs/04_record/01_tracking.ipynb #59f0b942
 class MetricsFile:

@@ -16,8 +16,8 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ..model.agents import prompt_ids
 from .board_games import deal, is_open, load_game, move_in, name_of, opening, see, values
-from ..measure.held_out import bootstrap
-from ..core.machine import UsageError
+from ..measure.statistics import bootstrap
+from ..core.errors import UsageError
 from ..model.rollout import answer_logp
 
 # %% ../../nbs/11_selfplay/02_matches.ipynb #e8da1f32

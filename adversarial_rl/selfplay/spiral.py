@@ -23,7 +23,9 @@ from .board_games import is_open, load_game, see
 from ..mbpp.callback import interval_evaluation
 from .matches import OPPONENTS, Spoken, begin, exploitability, keeps_value, make_opponent, play, rates
 from ..game.opponents import OpponentPool, playing_as
-from ..core.machine import UsageError, check_writable, enough_memory, guarded, library_versions, platform, quiet_libraries, write_whole
+from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.files import check_writable, write_whole
+from ..core.machine import library_versions, platform
 from ..model.policy import Policy, load_model
 from ..learn.ppo import Learner
 from ..record.resuming import Resumable, architecture, check_players, finish_step_first, load_players

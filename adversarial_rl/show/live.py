@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 from matplotlib.figure import Figure
 
-from ..core.machine import UsageError
+from ..core.errors import UsageError
 from ..record.plots import training_figure
 from ..record.tracking import read_metrics
 from .views import metric_names, metrics_figure, png

@@ -16,7 +16,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from ..record.plots import BLUE, COLOURS, GREEN, ORANGE, cross_play_figure, smoothed
-from ..core.machine import UsageError
+from ..core.errors import UsageError
 from ..record.tracking import read_metrics
 
 # %% ../../nbs/12_show/01_views.ipynb #7831a174

@@ -12,8 +12,8 @@ from functools import cache
 
 from ..model.agents import Local
 from ..selfplay.board_games import deal, is_open, load_game, move_in, name_of, opening, see
-from ..measure.held_out import bootstrap
-from ..core.machine import guarded
+from ..measure.statistics import bootstrap
+from ..core.errors import guarded
 from ..model.policy import Policy, load_model
 from .printing import answered
 from .starter import Recipe, Task, run_starter, save_starter, starter_parser

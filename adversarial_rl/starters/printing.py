@@ -12,8 +12,8 @@ import sys
 from ..model.agents import Local
 from ..problems.curriculum import draw_input
 from ..grader.grading import grade_many
-from ..measure.held_out import bootstrap
-from ..core.machine import guarded
+from ..measure.statistics import bootstrap
+from ..core.errors import guarded
 from ..model.policy import Policy, load_model
 from ..problems.printing import OUTPUT_STAGE, PROGRAM_STAGE, prediction_prompt, printing_prompts, program, request, title, working
 from .starter import Recipe, Task, run_starter, save_starter, starter_parser

@@ -17,7 +17,8 @@ import torch
 
 from ..problems.curriculum import curriculum, draw_input, starter_problems, test_working, to_problem, trace
 from ..measure.held_out import evaluate_players
-from ..core.machine import UsageError, check_writable, guarded, quiet_libraries
+from ..core.errors import UsageError, guarded, quiet_libraries
+from ..core.files import check_writable
 from ..model.players import Discriminator, Generator
 from ..model.policy import Policy, load_model
 from ..problems.stages import REASONING_STAGES, TEST_STAGE, pieces

@@ -4,7 +4,7 @@
 reach, and a word that whatever outlives it would carry. A program prints ESCAPED only once it got through a wall."""
 from dataclasses import dataclass
 
-from adversarial_rl.grader.pool import Limits
+from adversarial_rl.grader.execution import Limits
 
 QUICK = Limits(wall_seconds=2, cpu_seconds=2, memory_mb=128, output_bytes=4000)
 SHORT = Limits(wall_seconds=1, cpu_seconds=1, memory_mb=128, output_bytes=4000) # For those that never end
