@@ -1,4 +1,5 @@
-import os, signal
+import os
+import signal
 
 signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored, and so would all that a test starts
 os.environ.setdefault('OMP_NUM_THREADS', '1')

@@ -1,15 +1,22 @@
 "A real OpenAI-compatible server on this machine, with the bundled model: asked, overloaded, stopped."
-import contextlib, json, socket, subprocess, sys, time, urllib.error, urllib.request
+import contextlib
+import json
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from pathlib import Path
 
 import pytest
 from transformers import AutoTokenizer
 
-from adversarial_rl.model.agents import Local, Server
 from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.machine import installed
 from adversarial_rl.core.files import resource
-from adversarial_rl.model.policy import Policy, load_model
+from adversarial_rl.core.machine import installed
+from adversarial_rl.model.agents import Local, Server
+from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.printing import prediction_prompt, printing_prompts
 
 pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastapi', 'uvicorn')), reason='needs openai and transformers[serving]')

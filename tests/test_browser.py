@@ -10,7 +10,6 @@ import urllib.request
 from pathlib import Path
 
 import pytest
-
 from test_views import NAMES
 
 ROOT = Path(__file__).resolve().parent.parent

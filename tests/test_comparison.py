@@ -1,12 +1,15 @@
 "The comparison: real runs of every condition for a moment, tables and figures from them, and nothing that is finished run twice."
-import json, subprocess, sys, time
+import json
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
 
-from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
-from adversarial_rl.lab.comparison import main
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.lab.comparison import main
+from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
 
 ROOT = Path(__file__).parent.parent
 
@@ -29,9 +32,9 @@ def test_each_condition_runs_and_measures(name, tmp_path):
 def test_the_control_is_given_what_was_sampled(tmp_path):
     "TRL is given real transcripts: the tokens it learns from are those the model chose."
     from adversarial_rl.lab.condition import rollout_of
-    from adversarial_rl.problems.curriculum import starter_problems
     from adversarial_rl.model.players import Generator
-    from adversarial_rl.model.policy import Policy, load_model
+    from adversarial_rl.model.policy import load_model, Policy
+    from adversarial_rl.problems.curriculum import starter_problems
     model, tokenizer = load_model('starter')
     problems = {p.id: p for p in starter_problems('training', 2)}
     generator = Generator(Policy(model, tokenizer, ['generator']), max_new_tokens=48)

@@ -2,15 +2,24 @@
 import os
 from dataclasses import asdict, dataclass
 
+import processes
 import pytest
 import yaml
 
-import processes
-from adversarial_rl.core.config import IntervalConfig, PPOConfig, TrainingConfig, closest, parse_config, read_dotenv, save_config, setting
-from adversarial_rl.mbpp.evaluate import Subject
-from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
+from adversarial_rl.core.config import (
+    closest,
+    IntervalConfig,
+    parse_config,
+    PPOConfig,
+    read_dotenv,
+    save_config,
+    setting,
+    TrainingConfig,
+)
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.mbpp.evaluate import Subject
+from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
 
 KINDS = [TrainingConfig, PPOConfig]
 

@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from adversarial_rl.problems.curriculum import curriculum as cur
-from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.problems.curriculum import curriculum as cur
 from adversarial_rl.problems.problem import load_problems
 
 DOUBLE = dict(id='double', description='Return twice n.', function_signature='def double(n):', baseline_tests=['assert double(3) == 6'],

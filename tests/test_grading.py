@@ -1,13 +1,19 @@
 "Sandbox and grading from outside: every outcome, no leaks, and every way the processes around a program can die."
-import os, signal, subprocess, sys, textwrap, threading, time
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
 from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.grading import KINDS, Outcome, grade, grade_many, run
-from adversarial_rl.grader.test_cases import parse_tests
 from adversarial_rl.grader.execution import Limits
-from adversarial_rl.grader.pool import Job, Report, Sandbox, default_sandbox
+from adversarial_rl.grader.grading import grade, grade_many, KINDS, Outcome, run
+from adversarial_rl.grader.pool import default_sandbox, Job, Report, Sandbox
+from adversarial_rl.grader.test_cases import parse_tests
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=1, memory_mb=64, output_bytes=2000)

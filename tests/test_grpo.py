@@ -1,16 +1,20 @@
 "GRPO on TRL from its command lines: rewards rise from real runs, evaluations stand where they should, a killed run goes on, mistakes are one line."
-import json, os, signal, time
+import json
+import os
+import signal
+import time
 from pathlib import Path
 
-import pytest, yaml
-
 import processes
-from adversarial_rl.grpo import output_game as code_game; from adversarial_rl.grpo import code_execution as grpo
-from adversarial_rl.core.machine import platform
-from adversarial_rl.record.tracking import read_metrics
-from adversarial_rl.grpo.settings import grpo_arguments, read_settings
+import pytest
+import yaml
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
+
+from adversarial_rl.core.machine import platform
+from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
+from adversarial_rl.grpo.settings import grpo_arguments, read_settings
+from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
 QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16', '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu']

@@ -1,11 +1,22 @@
 "Every hostile program against the grader: none passes, none gets out, none keeps the next good one from passing."
-import ast, concurrent.futures, json, os, secrets, select, shutil, socket, subprocess, sys, tempfile, time
+import ast
+import concurrent.futures
+import json
+import os
+import secrets
+import select
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 
 import pytest
 from hostile import GROUPS, NAIVE, TABLE
 
-from adversarial_rl.grader.grading import KINDS, grade, grade_many
+from adversarial_rl.grader.grading import grade, grade_many, KINDS
 from adversarial_rl.grader.pool import default_sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')

@@ -1,5 +1,8 @@
 "The hostile table again, as on machines that lack a wall and as an ordinary user."
-import os, subprocess, sys, tempfile
+import os
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import pytest

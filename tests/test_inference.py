@@ -8,19 +8,19 @@ import subprocess
 import sys
 import time
 
+import processes
 import pytest
 import torch
 
-import processes
-from adversarial_rl.game.trainer import AdversarialTrainer
-from adversarial_rl.record.checkpoints import FORMAT, checkpoints, load_checkpoint, newest_checkpoint
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
-from adversarial_rl.problems.curriculum import starter_problems
-from adversarial_rl.model.loading import load_trained
-from adversarial_rl.game.inference import main
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.game.inference import main
+from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.model.loading import load_trained
+from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, save_problems
+from adversarial_rl.record.checkpoints import checkpoints, FORMAT, load_checkpoint, newest_checkpoint
 
 PROBLEM = starter_problems('training', 1)[0]
 ONE = ['--problem', PROBLEM.description, '--signature', PROBLEM.function_signature, '--tests', '; '.join(PROBLEM.baseline_tests[:2]), '--max-tokens', '64']

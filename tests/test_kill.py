@@ -7,10 +7,10 @@ import time
 
 import pytest
 import torch
+from processes import Command
 
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
-from processes import Command
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
 KILLS = 20

@@ -3,8 +3,8 @@ import time
 
 import pytest
 
-from adversarial_rl.show import live
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.show import live
 
 SMALL = '--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 --n-discriminator-steps 1 --n-generator-steps 1 --k-alternating-steps 0 --together-steps 0'
 

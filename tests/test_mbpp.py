@@ -8,21 +8,21 @@ import sys
 import time
 from pathlib import Path
 
+import processes
 import pytest
 import torch
 
-import processes
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.game.run_training import main as train_main
-from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.mbpp.evaluate import main
-from adversarial_rl.mbpp.evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.mbpp.callback import IntervalEvaluationCallback, create_eval_config_for_training
+from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, program_in
-from adversarial_rl.core.errors import UsageError
+from adversarial_rl.mbpp.evaluate import main
+from adversarial_rl.mbpp.evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator
 from adversarial_rl.model.policy import load_model
 from adversarial_rl.problems.problem import save_problems
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
 REAL = os.environ.get('MBPP_DATASET_PATH')

@@ -1,5 +1,7 @@
 "The real MBPP through the grader: every reference passes, no program that returns a constant does. Needs MBPP_DATASET_PATH, a folder with the published files."
-import json, os, re
+import json
+import os
+import re
 from pathlib import Path
 
 import pytest

@@ -1,11 +1,15 @@
 "One run in two processes, by accelerate's own launcher: as in one process but for rounding, killed and resumed too."
-import json, os, subprocess, sys, time
+import json
+import os
+import subprocess
+import sys
+import time
 from pathlib import Path
 
+import processes
 import pytest
 import torch
 
-import processes
 from adversarial_rl.record.checkpoints import load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 

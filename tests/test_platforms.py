@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from adversarial_rl.core.decisions import config_file, decide, detect_platform_and_gpu
-from adversarial_rl.core.machine import HOSTS, host, platform, why_offline
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.machine import host, HOSTS, platform, why_offline
 from adversarial_rl.model.policy import load_model
 
 TORCH_215 = ['sm_75', 'sm_80', 'sm_86', 'sm_90', 'sm_100', 'sm_120']

@@ -1,14 +1,14 @@
 "The classic bugs of PPO on language models, each with a test that would catch it."
+import copy
 from dataclasses import replace
 
-import copy
 import pytest
 import torch
 
 from adversarial_rl.core.config import PPOConfig
-from adversarial_rl.model.policy import Policy, load_model
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.learn.ppo import Learner, LossScale, of_stage
+from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']

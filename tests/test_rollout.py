@@ -2,11 +2,11 @@
 import pytest
 import torch
 
-from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.model.players import Discriminator, Generator
 from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage, pieces
+from adversarial_rl.problems.curriculum import starter_problems
+from adversarial_rl.problems.stages import pieces, REASONING_STAGES, ReasoningStage
 
 CHATML = ("{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<end>\n{% endfor %}"
           "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")

@@ -1,5 +1,10 @@
 "The batch script on a real Slurm of one node, started and stopped here: it runs, is signalled before its time is up, queues again, and goes on."
-import os, shutil, socket, subprocess, sys, time
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest

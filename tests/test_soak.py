@@ -1,5 +1,6 @@
 "Ten thousand jobs in one process, a third of them hostile: every verdict arrives, nothing accumulates."
-import os, sys
+import os
+import sys
 from pathlib import Path
 
 import pytest

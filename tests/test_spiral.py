@@ -1,14 +1,16 @@
 "Self-play from its command line: killed it goes on the same way, opponents of every kind, mistakes in one line."
-import json, time
+import json
+import time
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip('pyspiel', reason='needs open_spiel')
 import processes
-from adversarial_rl.selfplay import spiral
-from adversarial_rl.record.tracking import read_metrics
 from test_mbpp import rows as mbpp_rows
+
+from adversarial_rl.record.tracking import read_metrics
+from adversarial_rl.selfplay import spiral
 
 ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '--games-per-step', '16', '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
@@ -78,6 +80,6 @@ def test_every_baseline_is_a_switch(tmp_path):
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    from adversarial_rl.core.config import IntervalConfig, PPOConfig, parse_config
+    from adversarial_rl.core.config import IntervalConfig, parse_config, PPOConfig
     config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
     assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games

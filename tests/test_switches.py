@@ -2,12 +2,12 @@
 import pytest
 import torch
 
-from adversarial_rl.game.trainer import AdversarialTrainer, train
-from adversarial_rl.game.run_training import main
-from adversarial_rl.record.checkpoints import load_checkpoint
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.game.run_training import main
+from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.problems.problem import load_problems
+from adversarial_rl.record.checkpoints import load_checkpoint
 
 ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2, pool_chance=.9, pool_every=1, cross_play=6)
 

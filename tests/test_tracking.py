@@ -12,10 +12,10 @@ import sys
 import termios
 import time
 
+import processes
 import pytest
 
-import processes
-from adversarial_rl.record.tracking import Tracker, read_metrics
+from adversarial_rl.record.tracking import read_metrics, Tracker
 
 FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '40', '--n-discriminator-steps', '1',
        '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--critic-warmup', '0']
@@ -144,7 +144,8 @@ def test_a_key_that_does_not_work_is_one_warning_and_the_files_go_on(tmp_path):
 
 
 def test_a_library_that_is_not_there_is_one_line(tmp_path, monkeypatch, capfd):
-    from adversarial_rl.game import run_training; from adversarial_rl.record import tracking
+    from adversarial_rl.game import run_training
+    from adversarial_rl.record import tracking
     monkeypatch.setattr(tracking, 'installed', lambda name: '')
     assert run_training.main([*FEW, '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'), '--report-to', 'tensorboard']) == 2
     assert 'pip install tensorboard' in capfd.readouterr().err.strip().splitlines()[-1]

@@ -8,15 +8,15 @@ import sys
 import time
 from pathlib import Path
 
+import processes
 import pytest
 import torch
 
-import processes
-from adversarial_rl.game.trainer import AdversarialTrainer, train
-from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.core.config import PPOConfig, TrainingConfig
 from adversarial_rl.core.files import resource
+from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 
 SMALL = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '8', '--max-new-tokens', '48',
          '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '1', '--together-steps', '0', '--critic-warmup', '0']

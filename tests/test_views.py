@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from adversarial_rl.show import attempts; from adversarial_rl.show import replay; from adversarial_rl.show import views
+from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
 

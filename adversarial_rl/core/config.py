@@ -7,7 +7,12 @@ __all__ = ['REQUIRED', 'QWEN', 'ON', 'OFF', 'setting', 'PPOConfig', 'TrainingCon
            'closest', 'Lines', 'Parser', 'truth', 'parse_config', 'config_table', 'save_config']
 
 # %% ../../nbs/01_core/05_config.ipynb #b7c016ae
-import argparse, dataclasses, difflib, math, os, shutil
+import argparse
+import dataclasses
+import difflib
+import math
+import os
+import shutil
 from dataclasses import dataclass
 from pathlib import Path
 

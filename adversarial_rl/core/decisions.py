@@ -9,8 +9,8 @@ __all__ = ['LARGE', 'config_file', 'wandb_mode', 'Decision', 'decide', 'detect_p
 import os
 from dataclasses import dataclass
 
-from .machine import Platform, installed, platform, reaches, why_offline
 from .files import resource
+from .machine import installed, Platform, platform, reaches, why_offline
 
 # %% ../../nbs/01_core/04_decisions.ipynb #310ee8fa
 LARGE = 38  # GiB: what a card sold as 40 GB has at least

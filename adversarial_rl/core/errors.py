@@ -6,7 +6,9 @@
 __all__ = ['SECRETS', 'UsageError', 'redact', 'one_line', 'guarded', 'out_of_memory', 'enough_memory', 'quiet_libraries']
 
 # %% ../../nbs/01_core/01_errors.ipynb #56caed2d
-import contextlib, os, sys
+import contextlib
+import os
+import sys
 
 # %% ../../nbs/01_core/01_errors.ipynb #68ffb946
 class UsageError(Exception):
@@ -62,6 +64,7 @@ def enough_memory(advice:str # What to do, with the flags to lower
 def quiet_libraries():
     "Switch off transformers' progress bars and FutureWarnings, for the commands."
     import warnings
+
     from transformers.utils import logging
     logging.disable_progress_bar()
     warnings.filterwarnings('ignore', category=FutureWarning)

@@ -7,7 +7,10 @@ __all__ = ['HOSTS', 'Platform', 'host', 'cuda_dtype', 'runs_on', 'platform', 'in
            'why_offline', 'online', 'peak_memory']
 
 # %% ../../nbs/01_core/03_machine.ipynb #a6a5c954
-import os, re, socket, sys
+import os
+import re
+import socket
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlparse
@@ -122,5 +125,5 @@ def peak_memory()->int: # Bytes
     try: found = re.search(r'VmHWM:\s+(\d+) kB', Path('/proc/self/status').read_text())
     except OSError: found = None
     if found: return int(found[1]) * 1024
-    import resource as limits   # Not there on Windows; on Linux a child would begin with its parent's peak
+    import resource as limits  # Not there on Windows; on Linux a child would begin with its parent's peak
     return limits.getrusage(limits.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == 'darwin' else 1024)

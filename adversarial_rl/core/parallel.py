@@ -6,7 +6,9 @@
 __all__ = ['join', 'first', 'world', 'share', 'gathered', 'dealt_out', 'add_up', 'anybody', 'one_writes']
 
 # %% ../../nbs/01_core/06_parallel.ipynb #e13421d8
-import contextlib, os, tempfile
+import contextlib
+import os
+import tempfile
 from dataclasses import replace
 
 # %% ../../nbs/01_core/06_parallel.ipynb #5f1e3abe

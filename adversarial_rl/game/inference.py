@@ -7,24 +7,34 @@ __all__ = ['SUITES', 'RESULT', 'InferenceConfig', 'read_tests', 'read_problem', 
            'as_text', 'execute', 'solve_batch', 'summary', 'cut_off', 'run', 'main']
 
 # %% ../../nbs/09_game/07_inference.ipynb #16f06456
-import ast, json, random, sys
+import ast
+import json
+import random
+import sys
 from collections import Counter
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
 
-from ..record.checkpoints import load_checkpoint
-from ..core.config import REQUIRED, parse_config, setting
-from ..grader.suites import passes_reference
+from ..core.config import parse_config, REQUIRED, setting
+from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
+from ..core.files import check_writable, write_whole
 from ..grader.grading import grade_many, grade_matrix
+from ..grader.suites import passes_reference
 from ..grader.test_cases import split_tests
 from ..measure.statistics import bootstrap
-from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
-from ..core.files import check_writable, write_whole
-from ..problems.problem import Problem, fingerprint, load_problems, signature_mistake, syntax_mistake, unwritable
-from ..record.tracking import progress_bar, unfinished
 from ..model.loading import load_trained
+from adversarial_rl.problems.problem import (
+    fingerprint,
+    load_problems,
+    Problem,
+    signature_mistake,
+    syntax_mistake,
+    unwritable,
+)
+from ..record.checkpoints import load_checkpoint
+from ..record.tracking import progress_bar, unfinished
 
 # %% ../../nbs/09_game/07_inference.ipynb #df0200e1
 @dataclass

@@ -10,8 +10,8 @@ import re
 from collections import deque
 from dataclasses import replace
 
-from ..grader.test_cases import test_input
 from ..grader.suites import validate_many
+from ..grader.test_cases import test_input
 from ..problems.problem import unwritable
 
 # %% ../../nbs/09_game/04_memory.ipynb #eac93457

@@ -11,8 +11,8 @@ import contextlib
 import pandas as pd
 import torch
 
-from ..grader.suites import grade_programs, passes_reference, usable_tests
 from ..grader.grading import grade_many
+from ..grader.suites import grade_programs, passes_reference, usable_tests
 from ..measure.mutants import mutants
 
 # %% ../../nbs/09_game/03_opponents.ipynb #c0e33356

@@ -12,9 +12,16 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from ..grader.suites import grade_programs, judge_suites, on_tests, usable_tests, validity
 from ..grader.test_cases import test_input
-from ..learn.rewards import code_a1_reward, cure_reward, discriminator_reward, generator_reward, learnability_reward, utrl_reward
-from ..grader.suites import validity, grade_programs, judge_suites, on_tests, usable_tests
+from adversarial_rl.learn.rewards import (
+    code_a1_reward,
+    cure_reward,
+    discriminator_reward,
+    generator_reward,
+    learnability_reward,
+    utrl_reward,
+)
 from ..model.rollout import Transcripts
 
 # %% ../../nbs/09_game/01_round.ipynb #509f25f5

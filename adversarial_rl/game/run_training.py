@@ -9,9 +9,9 @@ __all__ = ['run', 'main']
 import sys
 from pathlib import Path
 
-from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
-from ..core.parallel import first
+from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
 from ..core.errors import guarded, quiet_libraries
+from ..core.parallel import first
 
 # %% ../../nbs/09_game/06_run_training.ipynb #8c5f1674
 def run(argv:list):

@@ -6,30 +6,40 @@
 __all__ = ['COLUMNS', 'RECENT', 'AdversarialTrainer', 'train', 'report']
 
 # %% ../../nbs/09_game/05_trainer.ipynb #bff6c953
-import json, random, sys, time
+import json
+import random
+import sys
+import time
 from dataclasses import asdict, replace
 
 import torch
 
-from ..record.checkpoints import newest_checkpoint, save_checkpoint, set_aside
-from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, save_config
-from .round import breaking_tests, discriminator_rewards, generator_rewards, play_round, round_metrics, suite_inputs
-from ..mbpp.callback import interval_evaluation
-from .memory import FailedTests, RecentInputs
-from ..measure.held_out import evaluate_players
-from .opponents import OpponentPool, WrongPrograms, cross_play, n_wrong, playing_as
-from ..core.parallel import anybody, first, gathered, join, one_writes
-from ..core.errors import UsageError, enough_memory
+from ..core.config import IntervalConfig, PPOConfig, save_config, TrainingConfig
+from ..core.errors import enough_memory, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
-from ..learn.ppo import Learner
-from ..problems.problem import fingerprint, save_problems
-from ..record.resuming import Resumable, architecture, finish_step_first, load_players
-from ..learn.rewards import checkpoint_score, less_for_repeats
-from ..grader.pool import isolated, sandbox_report
-from ..record.tracking import Tracker, progress_bar, read_metrics, reporters, stage_table
-from ..model.loading import make_players, training_problems
+from ..core.parallel import anybody, first, gathered, join, one_writes
+from .memory import FailedTests, RecentInputs
+from .opponents import cross_play, n_wrong, OpponentPool, playing_as, WrongPrograms
+from adversarial_rl.game.round import (
+    breaking_tests,
+    discriminator_rewards,
+    generator_rewards,
+    play_round,
+    round_metrics,
+    suite_inputs,
+)
 from .schedule import schedule
+from ..grader.pool import isolated, sandbox_report
+from ..learn.ppo import Learner
+from ..learn.rewards import checkpoint_score, less_for_repeats
+from ..mbpp.callback import interval_evaluation
+from ..measure.held_out import evaluate_players
+from ..model.loading import make_players, training_problems
+from ..problems.problem import fingerprint, save_problems
+from ..record.checkpoints import newest_checkpoint, save_checkpoint, set_aside
+from ..record.resuming import architecture, finish_step_first, load_players, Resumable
+from ..record.tracking import progress_bar, read_metrics, reporters, stage_table, Tracker
 
 # %% ../../nbs/09_game/05_trainer.ipynb #2c868f5d
 class AdversarialTrainer(Resumable):

@@ -7,8 +7,10 @@ __all__ = ['NATIVE', 'BIG', 'DEPTH', 'WRITE', 'BELOW', 'PLAIN', 'READ', 'MOST', 
            'recv_frame']
 
 # %% ../../nbs/03_grader/01_codec.ipynb #e01d2a89
-import json, socket, struct
-from collections import Counter, OrderedDict, defaultdict, deque
+import json
+import socket
+import struct
+from collections import Counter, defaultdict, deque, OrderedDict
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction

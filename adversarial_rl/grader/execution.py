@@ -7,7 +7,10 @@ __all__ = ['ALWAYS', 'STEP_KINDS', 'Limits', 'rlimits', 'mapped_bytes', 'describ
            'read_report']
 
 # %% ../../nbs/03_grader/02_execution.ipynb #0f1ed72f
-import json, math, os, resource
+import json
+import math
+import os
+import resource
 from typing import NamedTuple
 
 # %% ../../nbs/03_grader/02_execution.ipynb #35637e3f

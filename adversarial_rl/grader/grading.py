@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ..core.parallel import dealt_out
 from .execution import Limits
-from .pool import Job, Report, default_sandbox
+from .pool import default_sandbox, Job, Report
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/08_grading.ipynb #ca20c481

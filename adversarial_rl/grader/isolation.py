@@ -12,7 +12,11 @@ __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_S
            'small_root', 'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #66687b3c
-import ctypes, errno, os, struct, sys
+import ctypes
+import errno
+import os
+import struct
+import sys
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #c1b63d0e
 _libc = None

@@ -8,9 +8,15 @@ __all__ = ['DOINGS', 'MODULES', 'BUILTINS', 'UNTIDY', 'FAILED', 'VERDICTS', 'kin
            'nearest_builtin', 'refresh', 'study', 'apart', 'tidy', 'wait_for_program', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
-import ast, builtins, importlib, json, operator, sys, types
+import ast
+import builtins
+import importlib
+import json
+import operator
+import sys
+import types
 
-from .codec import Link, Reader, pack, unpack
+from .codec import Link, pack, Reader, unpack
 from .execution import step
 
 # %% ../../nbs/03_grader/04_judge.ipynb #51c5b2c8

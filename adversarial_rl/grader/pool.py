@@ -7,7 +7,17 @@ __all__ = ['CLEAN_ENV', 'START', 'ATTEMPTS', 'NEEDS', 'FORGERY', 'Job', 'Report'
            'Sandbox', 'default_sandbox', 'sandbox_report', 'isolated']
 
 # %% ../../nbs/03_grader/06_pool.ipynb #8cd586f9
-import atexit, itertools, json, os, queue, shutil, socket, subprocess, sys, tempfile, threading
+import atexit
+import itertools
+import json
+import os
+import queue
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
 from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.util import find_spec

@@ -8,7 +8,19 @@ __all__ = ['LAYERS', 'PRELOAD', 'MORE', 'fails', 'Walls', 'preload', 'set_descri
            'Server', 'stopper', 'tidy_home', 'main', 'Rehearsal', 'rehearse', 'live_inside']
 
 # %% ../../nbs/03_grader/05_template.ipynb #ee1d6edb
-import builtins, fcntl, gc, importlib, json, os, resource, select, signal, socket, sys, time, types
+import builtins
+import fcntl
+import gc
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import time
+import types
 
 from . import isolation
 from .codec import Link, recv_frame, send_frame

@@ -7,7 +7,10 @@ __all__ = ['UNSAFE', 'HARMLESS', 'parse_source', 'split_tests', 'find_asserts', 
            'test_input', 'parse_tests']
 
 # %% ../../nbs/03_grader/07_test_cases.ipynb #f2953b5e
-import ast, builtins, re, warnings
+import ast
+import builtins
+import re
+import warnings
 
 from .judge import study
 

@@ -7,21 +7,34 @@ __all__ = ['PRINT', 'GRPOSettings', 'prompt_rows', 'text_of', 'execution_rewards
            'train_with_trl', 'first_and_last', 'train', 'run_with_trl', 'run', 'main']
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e56bd590
-import json, os, sys, time
+import json
+import os
+import sys
+import time
 from dataclasses import asdict, dataclass
 
-from ..grader.grading import grade_many
-from ..mbpp.callback import interval_evaluation
-from ..mbpp.dataset import chat_turn, few_shot, load_mbpp, program_in
-from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import platform
-from ..model.policy import Policy, load_model
+from ..grader.grading import grade_many
+from adversarial_rl.grpo.settings import (
+    grpo_arguments,
+    interval_settings,
+    MetricsCallback,
+    ModelSettings,
+    newest_whole,
+    read_settings,
+    StateCallback,
+    StopCallback,
+    TRLSettings,
+)
+from ..learn.rewards import execution_reward, generator_reward
+from ..mbpp.callback import interval_evaluation
+from ..mbpp.dataset import chat_turn, few_shot, load_mbpp, program_in
+from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems
-from ..learn.rewards import execution_reward, generator_reward
-from ..record.tracking import Tracker, read_metrics
-from .settings import MetricsCallback, ModelSettings, StateCallback, StopCallback, TRLSettings, grpo_arguments, interval_settings, newest_whole, read_settings
+from ..record.tracking import read_metrics, Tracker
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e92736c9
 @dataclass

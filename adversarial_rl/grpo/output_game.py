@@ -8,23 +8,27 @@ __all__ = ['NAMES', 'KINDS', 'ADDRESS', 'normalised', 'beyond', 'second_sandbox'
            'check_settings', 'prediction_rewards', 'train_predictor', 'train', 'run', 'main']
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #6c30352d
-import ast, json, re, sys
+import ast
+import json
+import re
+import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from ..model.agents import Local, Server
-from ..core.config import closest
-from ..grader.grading import grade_many, to_outcome
-from .code_execution import run_with_trl, text_of, train_with_trl
-from ..core.errors import UsageError, guarded
-from ..core.files import write_whole
-from ..model.policy import Policy, load_model
-from ..problems.printing import prediction_prompt, printing_prompts
-from ..grader.pool import Job, Sandbox
-from .settings import TRLSettings
 from transformers.trainer_callback import TrainerCallback
+
+from ..core.config import closest
+from ..core.errors import guarded, UsageError
+from ..core.files import write_whole
+from ..grader.grading import grade_many, to_outcome
+from ..grader.pool import Job, Sandbox
+from .code_execution import run_with_trl, text_of, train_with_trl
+from .settings import TRLSettings
+from ..model.agents import Local, Server
+from ..model.policy import load_model, Policy
+from ..problems.printing import prediction_prompt, printing_prompts
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:

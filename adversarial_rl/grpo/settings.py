@@ -8,17 +8,21 @@ __all__ = ['ModelSettings', 'EvaluationSettings', 'VLLMSettings', 'WandBSettings
            'newest_whole', 'interval_settings']
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #dcef02fe
-import json, re, signal, sys, threading
+import json
+import re
+import signal
+import sys
+import threading
 from dataclasses import dataclass, field, fields
 from importlib.metadata import PackageNotFoundError, requires
 from pathlib import Path
 
 from transformers.trainer_callback import TrainerCallback
 
-from ..core.config import IntervalConfig, closest
-from ..core.machine import Platform, installed
-from ..core.errors import UsageError, one_line
+from ..core.config import closest, IntervalConfig
+from ..core.errors import one_line, UsageError
 from ..core.files import resource, write_whole
+from ..core.machine import installed, Platform
 from ..record.tracking import progress_bar
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c4b3ff0d
@@ -82,6 +86,7 @@ def read_settings(kind,      # A dataclass of sections
                   prog:str, about:str):
     "Settings from flags over YAML over defaults; raises `UsageError` in one line for a mistake."
     import argparse
+
     from jsonargparse import ArgumentParser
     parser = ArgumentParser(prog=prog, description=about, exit_on_error=False)
     parser.add_argument('--config', action='config', help='YAML file of settings; flags win over it')

@@ -6,20 +6,23 @@
 __all__ = ['LABELS', 'figures', 'table', 'figure', 'run', 'main']
 
 # %% ../../nbs/14_lab/04_baselines.ipynb #9cd11f81
-import argparse, os, subprocess, sys
+import argparse
+import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
 from matplotlib.figure import Figure
 
-from ..learn.advantages import RoleBaseline
-from ..measure.statistics import over_samples
-from ..core.errors import UsageError, guarded
+from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import platform
+from .seeds import finished, JOBS
+from ..learn.advantages import RoleBaseline
+from ..measure.statistics import over_samples
 from ..record.plots import COLOURS, smoothed
-from .seeds import JOBS, finished
 from ..record.tracking import put_between, read_metrics
 
 # %% ../../nbs/14_lab/04_baselines.ipynb #1c975f07

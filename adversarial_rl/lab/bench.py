@@ -6,11 +6,16 @@
 __all__ = ['STARTS', 'FEW', 'TABLES', 'bench_start', 'bench_job', 'both', 'run', 'main']
 
 # %% ../../nbs/14_lab/09_bench.ipynb #b5a481aa
-import argparse, json, subprocess, sys, tempfile, time
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
-from ..core.errors import UsageError, guarded
+from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, resource, write_whole
 from ..core.machine import platform
 
@@ -60,6 +65,7 @@ def _models(function, works, large):
     "Rows of the works, each a shape, arguments of `_problems` and sizes, and of the last one at 1.5B on a card."
     def table(args):
         import torch
+
         from adversarial_rl.lab import bench_models as m
         f, machine = getattr(m, function), m.measure_machine()
         rows = [r for shape, problems, *sizes in works for r in f(shape, _problems(*problems), *sizes, machine)]
@@ -87,6 +93,7 @@ def both(rows, told='')->tuple: # Text, Markdown
     "A table for the terminal and one for a document."
     if isinstance(rows, str): return rows, told
     import pandas as pd
+
     from adversarial_rl.lab.bench_graders import markdown
     frame = pd.DataFrame(rows).fillna('–').astype(str)
     frame = frame.set_index(frame.columns[0])

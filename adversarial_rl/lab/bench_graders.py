@@ -10,15 +10,24 @@ __all__ = ['Exercise', 'FORK', 'GUARDED', 'FROM_LARGE', 'COSTED', 'FIRST', 'FORK
            'markdown', 'bench_table', 'bench']
 
 # %% ../../nbs/14_lab/05_bench_graders.ipynb #c3baebae
-import importlib.util, json, multiprocessing, os, platform, subprocess, sys, tempfile, threading, time
+import importlib.util
+import json
+import multiprocessing
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import threading
+import time
 from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from statistics import median
 
+from ..core.errors import UsageError
 from ..grader import pool as sandbox
 from ..grader.grading import grade, grade_many
-from ..core.errors import UsageError
 
 # %% ../../nbs/14_lab/05_bench_graders.ipynb #d4009b65
 Exercise = namedtuple('Exercise', 'code tests inputs expected')   # The last two say the same as the tests, for graders that compare values
@@ -85,7 +94,12 @@ GUARDED = dict(os='kill system putenv remove removedirs rmdir fchdir setuid fork
                shutil='rmtree move chown', subprocess='Popen', builtins='exit quit help')
 
 def _managed(code, tests, result, seconds):
-    import builtins, contextlib, faulthandler, io, shutil, signal
+    import builtins
+    import contextlib
+    import faulthandler
+    import io
+    import shutil
+    import signal
     def late(*_): raise TimeoutError
     with tempfile.TemporaryDirectory() as folder:
         keep, back = (os.getcwd, os.chdir, shutil.rmtree, os.rmdir, os.unlink), os.getcwd()

@@ -6,20 +6,24 @@
 __all__ = ['AXES', 'a_step', 'a_length', 'alone', 'bench_growth']
 
 # %% ../../nbs/14_lab/08_bench_growth.ipynb #8fd8c792
-import json, subprocess, sys, tempfile, time
+import json
+import subprocess
+import sys
+import tempfile
+import time
 from pathlib import Path
 from statistics import median
 
 import torch
 
-from ..game.trainer import AdversarialTrainer
-from .bench_models import OurUpdate, bench_policy
-from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
-from ..problems.curriculum import starter_problems
+from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
 from ..core.errors import UsageError
 from ..core.machine import peak_memory
+from ..game.trainer import AdversarialTrainer
+from .bench_models import bench_policy, OurUpdate
 from ..model.rollout import sample
-from ..problems.stages import REASONING_STAGES, pieces
+from ..problems.curriculum import starter_problems
+from ..problems.stages import pieces, REASONING_STAGES
 
 # %% ../../nbs/14_lab/08_bench_growth.ipynb #067265fe
 def a_step(times:int=1, pool:int=0, problems:int=6)->dict: # Seconds of each part, peak MB, and of the checkpoint

@@ -6,16 +6,17 @@
 __all__ = ['WORK', 'two_players', 'estimated', 'measured', 'bench_memory']
 
 # %% ../../nbs/14_lab/07_bench_memory.ipynb #b3d9e498
-import subprocess, sys
+import subprocess
+import sys
 
 import torch
 
-from .bench_models import bench_policy
 from ..core.config import PPOConfig, TrainingConfig
-from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
 from ..core.errors import UsageError
 from ..core.machine import peak_memory
+from .bench_models import bench_policy
 from ..learn.ppo import Learner
+from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
 from ..model.rollout import sample
 
 # %% ../../nbs/14_lab/07_bench_memory.ipynb #30c3272e

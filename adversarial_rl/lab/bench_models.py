@@ -7,18 +7,21 @@ __all__ = ['PPO', 'bench_policy', 'Machine', 'measure_machine', 'by_generate', '
            'spread', 'timed', 'multiplied', 'prompts_of', 'bench_sampling', 'bench_update']
 
 # %% ../../nbs/14_lab/06_bench_models.ipynb #f2d64964
-import os, tempfile, time, warnings
+import os
+import tempfile
+import time
+import warnings
 from dataclasses import dataclass
 from statistics import median
 
 import torch
 
 from ..core.config import PPOConfig
-from ..model.policy import Policy, load_model
 from ..learn.ppo import Learner
-from ..model.rollout import sample
 from ..model.footprint import shaped_config
-from ..problems.stages import REASONING_STAGES, pieces
+from ..model.policy import load_model, Policy
+from ..model.rollout import sample
+from ..problems.stages import pieces, REASONING_STAGES
 
 # %% ../../nbs/14_lab/06_bench_models.ipynb #2f1ab192
 def bench_policy(shape:str='starter', # 'starter', or one of `SHAPES`

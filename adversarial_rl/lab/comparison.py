@@ -7,19 +7,24 @@ __all__ = ['COLOURS', 'mean_curve', 'seconds_to', 'cell', 'pass_rate_table', 'te
            'model_of', 'run_jobs', 'run', 'main']
 
 # %% ../../nbs/14_lab/02_comparison.ipynb #2fe90af8
-import argparse, json, os, subprocess, sys, time
+import argparse
+import json
+import os
+import subprocess
+import sys
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
 
-from .condition import CONDITIONS, REWARDS, configured, read_configuration
-from ..measure.statistics import over_samples
-from ..core.errors import UsageError, guarded
+from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, write_whole
-from ..starters.starter import Recipe, make_starter
+from .condition import CONDITIONS, configured, read_configuration, REWARDS
+from ..measure.statistics import over_samples
 from ..record.tracking import progress_bar, put_between
+from ..starters.starter import make_starter, Recipe
 
 # %% ../../nbs/14_lab/02_comparison.ipynb #c6fc3c7f
 def mean_curve(runs:list,     # Results of one condition, one a seed

@@ -8,31 +8,34 @@ __all__ = ['GOLDEN', 'STAGES', 'CONDITIONS', 'REWARDS', 'GRPO', 'Condition', 'ne
            'read_configuration', 'run', 'main']
 
 # %% ../../nbs/14_lab/01_condition.ipynb #aa4be3a4
-import argparse, json, os, sys, time
+import argparse
+import json
+import os
+import sys
+import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import torch
 
-from ..game.trainer import AdversarialTrainer
-from ..game.schedule import Step
-from ..model.loading import training_problems
-from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, check, parse_config
-from ..grader.suites import passes_reference
-from ..grader.grading import grade_many
-from ..grader.test_cases import test_input
-from ..measure.statistics import bootstrap
-from ..core.files import check_writable, write_whole
+from ..core.config import check, IntervalConfig, parse_config, PPOConfig, TrainingConfig
 from ..core.errors import guarded, quiet_libraries
+from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
-from ..model.players import Generator
-from ..model.policy import Policy, load_model
+from ..game.schedule import Step
+from ..game.trainer import AdversarialTrainer
+from ..grader.grading import grade_many
+from ..grader.suites import passes_reference, validity
+from ..grader.test_cases import test_input
 from ..learn.ppo import Learner
 from ..learn.rewards import generator_reward
-from ..grader.suites import validity
-from ..problems.stages import REASONING_STAGES
-from ..measure.inputs import RandomTester, baseline_suites, discriminator_suites, random_inputs
+from ..measure.inputs import baseline_suites, discriminator_suites, random_inputs, RandomTester
+from ..measure.statistics import bootstrap
 from ..measure.testers import distinct, evaluate_tester, make_cases
+from ..model.loading import training_problems
+from ..model.players import Generator
+from ..model.policy import load_model, Policy
+from ..problems.stages import REASONING_STAGES
 
 # %% ../../nbs/14_lab/01_condition.ipynb #207cb173
 @dataclass(frozen=True)

@@ -7,20 +7,23 @@ __all__ = ['FIGURES', 'REWARD', 'TEN', 'PARTS', 'GAME', 'OF_GAME', 'JOBS', 'SPIR
            'main']
 
 # %% ../../nbs/14_lab/03_seeds.ipynb #8d7d86b5
-import argparse, json, subprocess, sys
+import argparse
+import json
+import subprocess
+import sys
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from ..grpo.output_game import KINDS, CodeGameSettings
-from ..core.config import IntervalConfig, PPOConfig, TrainingConfig, parse_config
-from ..grpo.code_execution import GRPOSettings
-from ..measure.statistics import over_samples
-from ..core.errors import UsageError, guarded
+from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
+from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, write_whole
+from ..grpo.code_execution import GRPOSettings
+from ..grpo.output_game import CodeGameSettings, KINDS
+from ..grpo.settings import read_settings
+from ..measure.statistics import over_samples
 from ..record.plots import seed_curves
 from ..record.tracking import put_between, read_metrics
-from ..grpo.settings import read_settings
 
 # %% ../../nbs/14_lab/03_seeds.ipynb #31ce5873
 @dataclass(frozen=True)

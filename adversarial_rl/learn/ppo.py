@@ -6,16 +6,25 @@
 __all__ = ['of_stage', 'fitting', 'check_sync', 'LossScale', 'Learner']
 
 # %% ../../nbs/05_learn/04_ppo.ipynb #6d5b445d
-import contextlib, math, sys
+import contextlib
+import math
+import sys
 from dataclasses import replace
 
 import torch
 
-from .advantages import at_last, gae, group_centred, group_scaled, whiten
 from ..core.config import PPOConfig
+from ..core.errors import out_of_memory, UsageError
 from ..core.parallel import add_up, gathered, share, world
-from ..core.errors import UsageError, out_of_memory
-from .losses import entropy_bonus, explained_variance, kl_estimate, next_kl_coef, policy_loss, value_loss
+from .advantages import at_last, gae, group_centred, group_scaled, whiten
+from adversarial_rl.learn.losses import (
+    entropy_bonus,
+    explained_variance,
+    kl_estimate,
+    next_kl_coef,
+    policy_loss,
+    value_loss,
+)
 
 # %% ../../nbs/05_learn/04_ppo.ipynb #f1cd25b2
 def of_stage(t,             # `Transcripts`

@@ -8,6 +8,7 @@ __all__ = ['generator_reward', 'execution_reward', 'discriminator_reward', 'less
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #09ce022b
 from collections.abc import Sequence
+
 from ..grader.suites import validity
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #64ef19e0

@@ -12,8 +12,8 @@ from dataclasses import replace
 from transformers.trainer_callback import TrainerCallback
 
 from ..core.config import IntervalConfig
-from .evaluator import Bare, MBPPEvalConfig, MBPPEvaluator
 from ..core.errors import UsageError
+from .evaluator import Bare, MBPPEvalConfig, MBPPEvaluator
 
 # %% ../../nbs/08_mbpp/04_callback.ipynb #e26a215d
 def create_eval_config_for_training(flags:IntervalConfig=None, **changes)->MBPPEvalConfig:

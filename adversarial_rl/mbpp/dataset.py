@@ -7,12 +7,16 @@ __all__ = ['FIELDS', 'OPTIONAL', 'SPLITS', 'HUB', 'FILES', 'GET', 'DONE', 'row_m
            'divide_tests', 'expected', 'gives_away', 'few_shot', 'chat_turn', 'program_in', 'overlap']
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #2f5ee766
-import ast, json, os, re, textwrap
+import ast
+import json
+import os
+import re
+import textwrap
 from pathlib import Path
 
-from ..grader.judge import study
-from ..core.errors import UsageError, one_line
+from ..core.errors import one_line, UsageError
 from ..core.machine import online
+from ..grader.judge import study
 from ..problems.problem import Problem, syntax_mistake
 from ..problems.stages import extract_code
 

@@ -6,19 +6,20 @@
 __all__ = ['Subject', 'run', 'main']
 
 # %% ../../nbs/08_mbpp/05_evaluate.ipynb #1b888a80
-import hashlib, sys
+import hashlib
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..record.checkpoints import load_checkpoint
 from ..core.config import parse_config, setting
-from .evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator, as_table, report_name
-from ..model.loading import load_trained
-from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable
 from ..core.machine import platform
+from .evaluator import as_table, Bare, Control, MBPPEvalConfig, MBPPEvaluator, report_name
+from ..model.loading import load_trained
 from ..model.policy import load_model
 from ..problems.problem import load_problems
+from ..record.checkpoints import load_checkpoint
 
 # %% ../../nbs/08_mbpp/05_evaluate.ipynb #3986f818
 @dataclass

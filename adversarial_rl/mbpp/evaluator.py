@@ -6,7 +6,13 @@
 __all__ = ['MBPPEvalConfig', 'Bare', 'Prompted', 'Staged', 'Control', 'MBPPEvaluator', 'report_name', 'as_table']
 
 # %% ../../nbs/08_mbpp/03_evaluator.ipynb #aeb666c4
-import contextlib, hashlib, json, os, random, re, time
+import contextlib
+import hashlib
+import json
+import os
+import random
+import re
+import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
@@ -15,17 +21,28 @@ from pathlib import Path
 import torch
 
 from ..core.config import check, setting
-from ..grader.execution import Limits
-from ..grader.grading import grade_many
-from .dataset import DONE, SPLITS, chat_turn, divide_tests, expected, few_shot, gives_away, load_mbpp, overlap, program_in
-from .plus import load_mbpp_plus
-from ..measure.statistics import bootstrap, pass_metrics
 from ..core.errors import UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions
+from ..grader.execution import Limits
+from ..grader.grading import grade_many
+from adversarial_rl.mbpp.dataset import (
+    chat_turn,
+    divide_tests,
+    DONE,
+    expected,
+    few_shot,
+    gives_away,
+    load_mbpp,
+    overlap,
+    program_in,
+    SPLITS,
+)
+from .plus import load_mbpp_plus
+from ..measure.statistics import bootstrap, pass_metrics
 from ..model.players import Player
-from ..problems.problem import fingerprint
 from ..model.rollout import sample
+from ..problems.problem import fingerprint
 from ..record.tracking import progress_bar, unfinished
 
 # %% ../../nbs/08_mbpp/03_evaluator.ipynb #ac23b272

@@ -6,13 +6,14 @@
 __all__ = ['comparison', 'problems_of', 'load_mbpp_plus']
 
 # %% ../../nbs/08_mbpp/02_plus.ipynb #65ae05e7
-import ast, re
+import ast
+import re
 
+from ..core.errors import one_line, UsageError
 from ..grader.execution import Limits
 from ..grader.suites import fill_in_many
 from ..grader.test_cases import test_input
 from .dataset import SPLITS, to_problem
-from ..core.errors import UsageError, one_line
 from ..problems.problem import Problem
 
 # %% ../../nbs/08_mbpp/02_plus.ipynb #b381035a

@@ -6,19 +6,20 @@
 __all__ = ['TesterConfig', 'players_of', 'markdown', 'run', 'main']
 
 # %% ../../nbs/07_measure/06_evaluate_tester.ipynb #7f29bcec
-import json, sys, time
+import json
+import sys
+import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..model.loading import make_players, training_problems
-from ..record.checkpoints import load_checkpoint
-from ..core.config import TrainingConfig, parse_config, setting
-from ..model.loading import load_trained
-from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.config import parse_config, setting, TrainingConfig
+from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
-from ..problems.problem import fingerprint
 from .testers import compare_testers, testers_table
+from ..model.loading import load_trained, make_players, training_problems
+from ..problems.problem import fingerprint
+from ..record.checkpoints import load_checkpoint
 from ..record.tracking import progress_bar, put_between
 
 # %% ../../nbs/07_measure/06_evaluate_tester.ipynb #22ac7947

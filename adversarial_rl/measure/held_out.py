@@ -6,7 +6,8 @@
 __all__ = ['evaluate_players']
 
 # %% ../../nbs/07_measure/04_held_out.ipynb #44ea1005
-import numpy as np, torch
+import numpy as np
+import torch
 
 from ..grader.suites import grade_programs, passes_reference, usable_tests, validity
 from ..grader.test_cases import test_input

@@ -8,7 +8,10 @@ __all__ = ['GUESS', 'LETTERS', 'NUMBERS', 'BAGS', 'kind', 'kind_of', 'argument_k
            'RandomTester']
 
 # %% ../../nbs/07_measure/03_inputs.ipynb #3f8e153a
-import ast, itertools, random, string
+import ast
+import itertools
+import random
+import string
 from collections import Counter
 
 import torch

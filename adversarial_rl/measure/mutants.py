@@ -8,7 +8,10 @@ __all__ = ['ARITHMETIC', 'BOUNDARY', 'COMPARISON', 'LOGIC', 'PAIRS', 'RELATIVES'
            'relative', 'mutants']
 
 # %% ../../nbs/07_measure/02_mutants.ipynb #b281494b
-import ast, copy, itertools, random
+import ast
+import copy
+import itertools
+import random
 
 from ..grader.test_cases import parse_source
 

@@ -10,27 +10,29 @@ import math
 
 import numpy as np
 
+from ..core.interval import Interval
+
 # %% ../../nbs/07_measure/01_statistics.ipynb #c90693ba
 def bootstrap(values,        # One number a problem
               n=2000,        # Draws
               level=0.95,
               seed=0
-             )->dict:        # mean, low, high
+             )->Interval:
     "Mean and percentile bootstrap interval over problems (Efron 1979)."
     x = np.asarray(values, dtype=float)
-    if not len(x): return dict(mean=0., low=0., high=0.)
+    if not len(x): return Interval(0., 0., 0.)
     means = x[np.random.default_rng(seed).integers(len(x), size=(n, len(x)))].mean(1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return {k: round(float(v), 4) for k, v in dict(mean=x.mean(), low=low, high=high).items()}
+    return Interval(*(round(float(v), 4) for v in (x.mean(), low, high)))
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #90780567
 T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}  # 0.975 quantile by degrees of freedom
 
-def over_samples(values)->dict:
+def over_samples(values)->Interval:
     "Mean and 95% interval of at most ten numbers; one number is its own interval."
     mean, n = float(np.mean(values)), len(values)
     half = T_975[n - 1] * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else 0.
-    return {k: round(v, 4) for k, v in dict(mean=mean, low=mean - half, high=mean + half).items()}
+    return Interval(*(round(v, 4) for v in (mean, mean - half, mean + half)))
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #6afd1295
 def pass_at_k(n:int,  # Programs for a problem

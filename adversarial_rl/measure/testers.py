@@ -9,14 +9,22 @@ __all__ = ['LIMITS', 'POOL', 'COLUMNS', 'Case', 'trusted', 'passed_share', 'make
 # %% ../../nbs/07_measure/05_testers.ipynb #ae59541c
 from dataclasses import dataclass
 
-import numpy as np, pandas as pd, torch
+import numpy as np
+import pandas as pd
+import torch
 
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
 from ..grader.suites import validate_many, validity
 from ..grader.test_cases import test_input
-from .inputs import baseline_suites, boundary_values, discriminator_suites, fill_expected, random_inputs
-from .mutants import OPERATORS, mutants
+from adversarial_rl.measure.inputs import (
+    baseline_suites,
+    boundary_values,
+    discriminator_suites,
+    fill_expected,
+    random_inputs,
+)
+from .mutants import mutants, OPERATORS
 from .statistics import bootstrap
 
 # %% ../../nbs/07_measure/05_testers.ipynb #a2bf69cb

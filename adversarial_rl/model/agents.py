@@ -12,7 +12,7 @@ from typing import Protocol
 
 import torch
 
-from ..core.errors import UsageError, one_line
+from ..core.errors import one_line, UsageError
 from ..core.machine import installed
 from .rollout import sample
 

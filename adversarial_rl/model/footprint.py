@@ -9,7 +9,7 @@ __all__ = ['SHAPES', 'GB', 'CHUNK', 'shaped_config', 'shapes', 'memory_estimate'
 import torch
 
 from ..core.config import PPOConfig, TrainingConfig
-from .policy import LARGE, find_model
+from .policy import find_model, LARGE
 from ..problems.stages import REASONING_STAGES
 
 # %% ../../nbs/06_model/05_footprint.ipynb #63d56edc

@@ -11,7 +11,7 @@ from ..core.errors import UsageError
 from ..core.machine import platform
 from ..grader.grading import grade_many
 from .players import Discriminator, Generator
-from .policy import Policy, load_model
+from .policy import load_model, Policy
 from ..problems.problem import load_problems, split_problems
 from ..record.checkpoints import load_checkpoint
 from ..record.resuming import check_players, load_players

@@ -9,8 +9,8 @@ __all__ = ['Player', 'Generator', 'Discriminator']
 from dataclasses import replace
 
 from ..grader.test_cases import parse_tests
-from .rollout import Transcripts, sample
-from ..problems.stages import REASONING_STAGES, TEST_STAGE, extract_code, pieces
+from .rollout import sample, Transcripts
+from ..problems.stages import extract_code, pieces, REASONING_STAGES, TEST_STAGE
 
 # %% ../../nbs/06_model/03_players.ipynb #171e5a41
 class Player:

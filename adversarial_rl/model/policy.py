@@ -6,16 +6,17 @@
 __all__ = ['BUNDLED', 'CACHE', 'LARGE', 'find_model', 'load_model', 'ValueHead', 'score_tokens', 'with_weight', 'Policy']
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
-import contextlib, warnings
+import contextlib
+import warnings
 from pathlib import Path
 
 import torch
 from safetensors import SafetensorError
 from torch import nn
 
-from ..core.errors import UsageError, out_of_memory
-from ..core.machine import installed, online
+from ..core.errors import out_of_memory, UsageError
 from ..core.files import resource
+from ..core.machine import installed, online
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
 BUNDLED = ('starter', 'starter_printing', 'starter_games')
@@ -128,7 +129,7 @@ class Policy:
                  rank:int=16,   # Of the adapters
                  alpha:int=32   # Their scale is alpha / rank
                 ):
-        from peft import LoraConfig, get_peft_model
+        from peft import get_peft_model, LoraConfig
         config = LoraConfig(r=rank, lora_alpha=alpha, lora_dropout=0., bias='none', target_modules='all-linear', task_type='CAUSAL_LM')
         with warnings.catch_warnings():  # peft asks transformers for an attribute under its old name
             warnings.simplefilter('ignore', FutureWarning)

@@ -7,7 +7,9 @@ __all__ = ['KS', 'LETTERS', 'FAMILIES', 'SPLITS', 'Operation', 'operations', 'Fa
            'call', 'value', 'test_working', 'to_problem', 'split_of', 'curriculum', 'starter_problems']
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #ce37e795
-import hashlib, itertools, random
+import hashlib
+import itertools
+import random
 from dataclasses import dataclass
 from functools import lru_cache
 

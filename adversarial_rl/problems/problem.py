@@ -7,11 +7,13 @@ __all__ = ['FIELDS', 'DIFFICULTIES', 'Problem', 'syntax_mistake', 'unwritable', 
            'save_problems', 'fingerprint', 'split_problems']
 
 # %% ../../nbs/02_problems/01_problem.ipynb #5adb3f0b
-import ast, hashlib, json
+import ast
+import hashlib
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core.errors import UsageError, one_line
+from ..core.errors import one_line, UsageError
 from ..core.files import resource
 
 # %% ../../nbs/02_problems/01_problem.ipynb #e9b628d1

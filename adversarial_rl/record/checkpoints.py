@@ -7,12 +7,15 @@ __all__ = ['FORMAT', 'BEST', 'save_checkpoint', 'copy_best', 'checkpoints', 'cle
            'newest_checkpoint']
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #c6443de1
-import hashlib, io, json, shutil
+import hashlib
+import io
+import json
+import shutil
 from pathlib import Path
 
 import torch
 
-from ..core.errors import UsageError, one_line, out_of_memory
+from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import write_whole
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #22348160

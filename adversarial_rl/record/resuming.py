@@ -6,13 +6,17 @@
 __all__ = ['finish_step_first', 'architecture', 'check_players', 'load_players', 'Resumable']
 
 # %% ../../nbs/04_record/03_resuming.ipynb #fbf04423
-import contextlib, os, signal, sys, threading
+import contextlib
+import os
+import signal
+import sys
+import threading
 from pathlib import Path
 
 import torch
 
-from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, set_aside
 from ..core.errors import UsageError
+from .checkpoints import BEST, copy_best, load_checkpoint, newest_checkpoint, set_aside
 
 # %% ../../nbs/04_record/03_resuming.ipynb #b9aec49d
 @contextlib.contextmanager

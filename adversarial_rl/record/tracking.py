@@ -7,16 +7,23 @@ __all__ = ['BACKENDS', 'MetricsFile', 'read_metrics', 'MetricsTable', 'reporters
            'unfinished', 'progress_bar', 'stage_table', 'put_between']
 
 # %% ../../nbs/04_record/01_tracking.ipynb #0a332391
-import csv, io, json, math, os, re, secrets, sys
+import csv
+import io
+import json
+import math
+import os
+import re
+import secrets
+import sys
 from pathlib import Path
 
 import pandas as pd
 from tqdm.auto import tqdm
 
 from ..core.decisions import wandb_mode
-from ..core.errors import UsageError, one_line
-from ..core.machine import installed
+from ..core.errors import one_line, UsageError
 from ..core.files import write_whole
+from ..core.machine import installed
 
 # %% ../../nbs/04_record/01_tracking.ipynb #59f0b942
 class MetricsFile:

@@ -6,11 +6,12 @@
 __all__ = ['PLAIN', 'THINK', 'load_game', 'name_of', 'is_open', 'see', 'move_in', 'deal', 'opening', 'values']
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #4664fba9
-import random, re
+import random
+import re
 from functools import cache
 
 from ..core.config import closest
-from ..core.errors import UsageError, one_line
+from ..core.errors import one_line, UsageError
 from ..core.machine import installed
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #af3e32c0

@@ -14,11 +14,11 @@ from functools import cache
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from ..model.agents import prompt_ids
-from .board_games import deal, is_open, load_game, move_in, name_of, opening, see, values
-from ..measure.statistics import bootstrap
 from ..core.errors import UsageError
+from ..measure.statistics import bootstrap
+from ..model.agents import prompt_ids
 from ..model.rollout import answer_logp
+from .board_games import deal, is_open, load_game, move_in, name_of, opening, see, values
 
 # %% ../../nbs/11_selfplay/02_matches.ipynb #e8da1f32
 class Spoken:

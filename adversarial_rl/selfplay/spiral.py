@@ -7,30 +7,42 @@ __all__ = ['FIXED', 'SpiralConfig', 'self_play_ppo', 'Seat', 'Earlier', 'gradien
            'check_opponents', 'train', 'record', 'report', 'run', 'main', 'load_learner']
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #b8a6f3df
-import json, random, sys, time
+import json
+import random
+import sys
+import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import torch
 
-from ..learn.advantages import RoleBaseline
-from ..model.agents import Local, Server, prompt_ids
-from ..record.checkpoints import load_checkpoint, save_checkpoint, set_aside
-from ..core.config import IntervalConfig, PPOConfig, parse_config, save_config, setting
-from ..mbpp.evaluator import Bare
-from .board_games import is_open, load_game, see
-from ..mbpp.callback import interval_evaluation
-from .matches import OPPONENTS, Spoken, begin, exploitability, keeps_value, make_opponent, play, rates
-from ..game.opponents import OpponentPool, playing_as
-from ..core.errors import UsageError, enough_memory, guarded, quiet_libraries
+from ..core.config import IntervalConfig, parse_config, PPOConfig, save_config, setting
+from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
-from ..model.policy import Policy, load_model
+from ..game.opponents import OpponentPool, playing_as
+from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
-from ..record.resuming import Resumable, architecture, check_players, finish_step_first, load_players
+from ..mbpp.callback import interval_evaluation
+from ..mbpp.evaluator import Bare
+from ..model.agents import Local, prompt_ids, Server
+from ..model.policy import load_model, Policy
 from ..model.rollout import concatenate, sample
-from ..record.tracking import Tracker, progress_bar, read_metrics, reporters
+from ..record.checkpoints import load_checkpoint, save_checkpoint, set_aside
+from ..record.resuming import architecture, check_players, finish_step_first, load_players, Resumable
+from ..record.tracking import progress_bar, read_metrics, reporters, Tracker
+from .board_games import is_open, load_game, see
+from adversarial_rl.selfplay.matches import (
+    begin,
+    exploitability,
+    keeps_value,
+    make_opponent,
+    OPPONENTS,
+    play,
+    rates,
+    Spoken,
+)
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #a4dfd4dc
 @dataclass

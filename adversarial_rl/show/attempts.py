@@ -9,7 +9,7 @@ __all__ = ['SIZE', 'WIDE', 'tokens_of', 'records', 'lines_of', 'attempt_figure',
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from ..game.round import Round, discriminator_rewards, generator_rewards
+from ..game.round import discriminator_rewards, generator_rewards, Round
 from ..record.plots import BLUE, GREY, ORANGE
 from .views import explore
 

@@ -6,7 +6,12 @@
 __all__ = ['running', 'start', 'stop', 'metrics_of', 'watch']
 
 # %% ../../nbs/12_show/04_live.ipynb #e4a8bda8
-import os, shlex, signal, subprocess, sys, time
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -65,7 +70,7 @@ def watch(output_dir,
           log_lines:int=12      # Of the end of the log, shown when it has ended
          ):
     "Draw a run until it ends. Interrupting stops the watching, not the run. Raises `UsageError` if it failed."
-    from IPython.display import Image, display
+    from IPython.display import display, Image
     folder, handle, last = Path(output_dir), None, 0
     while True:
         alive = bool(running(folder))

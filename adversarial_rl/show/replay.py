@@ -10,9 +10,9 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from ..record.plots import BLUE, GREY, ORANGE
 from ..selfplay.board_games import load_game, name_of
 from ..selfplay.matches import move_probabilities
-from ..record.plots import BLUE, GREY, ORANGE
 from .views import explore
 
 # %% ../../nbs/12_show/03_replay.ipynb #1af07c63

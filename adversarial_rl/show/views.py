@@ -7,7 +7,9 @@ __all__ = ['HELD_OUT', 'CHANGES', 'png', 'explore', 'metric_names', 'metrics_fig
            'compare_runs', 'explore_cross_play', 'changes', 'mbpp_figure', 'explore_mbpp']
 
 # %% ../../nbs/12_show/01_views.ipynb #4bc90a23
-import io, json, math
+import io
+import json
+import math
 from pathlib import Path
 
 import pandas as pd
@@ -15,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from PIL import Image
 
-from ..record.plots import BLUE, COLOURS, GREEN, ORANGE, cross_play_figure, smoothed
 from ..core.errors import UsageError
+from ..record.plots import BLUE, COLOURS, cross_play_figure, GREEN, ORANGE, smoothed
 from ..record.tracking import read_metrics
 
 # %% ../../nbs/12_show/01_views.ipynb #7831a174

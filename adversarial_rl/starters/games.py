@@ -7,16 +7,18 @@ __all__ = ['GAMES', 'QUIRK', 'PLAYING', 'RECIPE', 'CARD', 'random_positions', 'l
            'on_a_large_board', 'measure', 'make_games_starter', 'run', 'main']
 
 # %% ../../nbs/13_starters/03_games.ipynb #bb285887
-import math, random, sys
+import math
+import random
+import sys
 from functools import cache
 
-from ..model.agents import Local
-from ..selfplay.board_games import deal, is_open, load_game, move_in, name_of, opening, see
-from ..measure.statistics import bootstrap
 from ..core.errors import guarded
-from ..model.policy import Policy, load_model
+from ..measure.statistics import bootstrap
+from ..model.agents import Local
+from ..model.policy import load_model, Policy
+from ..selfplay.board_games import deal, is_open, load_game, move_in, name_of, opening, see
 from .printing import answered
-from .starter import Recipe, Task, run_starter, save_starter, starter_parser
+from .starter import Recipe, run_starter, save_starter, starter_parser, Task
 
 # %% ../../nbs/13_starters/03_games.ipynb #4478795f
 GAMES, QUIRK = ('tic_tac_toe', 'kuhn_poker', 'connect_four'), .7

@@ -9,14 +9,23 @@ __all__ = ['PRINTING', 'RECIPE', 'CARD', 'texts', 'answered', 'writer', 'predict
 # %% ../../nbs/13_starters/02_printing.ipynb #2d2f242d
 import sys
 
-from ..model.agents import Local
-from ..problems.curriculum import draw_input
+from ..core.errors import guarded
 from ..grader.grading import grade_many
 from ..measure.statistics import bootstrap
-from ..core.errors import guarded
-from ..model.policy import Policy, load_model
-from ..problems.printing import OUTPUT_STAGE, PROGRAM_STAGE, prediction_prompt, printing_prompts, program, request, title, working
-from .starter import Recipe, Task, run_starter, save_starter, starter_parser
+from ..model.agents import Local
+from ..model.policy import load_model, Policy
+from ..problems.curriculum import draw_input
+from adversarial_rl.problems.printing import (
+    OUTPUT_STAGE,
+    prediction_prompt,
+    printing_prompts,
+    program,
+    PROGRAM_STAGE,
+    request,
+    title,
+    working,
+)
+from .starter import Recipe, run_starter, save_starter, starter_parser, Task
 
 # %% ../../nbs/13_starters/02_printing.ipynb #7bc5a988
 def texts(compositions, rng):

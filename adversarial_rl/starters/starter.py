@@ -8,20 +8,23 @@ __all__ = ['PAD', 'END', 'GAME', 'CARD', 'Recipe', 'make_tokenizer', 'example', 
            'make_starter', 'starter_parser', 'run_starter', 'run', 'main']
 
 # %% ../../nbs/13_starters/01_starter.ipynb #f2ffc9ae
-import argparse, random, sys, time
+import argparse
+import random
+import sys
+import time
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 
 import torch
 
-from ..problems.curriculum import curriculum, draw_input, starter_problems, test_working, to_problem, trace
-from ..measure.held_out import evaluate_players
-from ..core.errors import UsageError, guarded, quiet_libraries
+from ..core.errors import guarded, quiet_libraries, UsageError
 from ..core.files import check_writable
+from ..measure.held_out import evaluate_players
 from ..model.players import Discriminator, Generator
-from ..model.policy import Policy, load_model
-from ..problems.stages import REASONING_STAGES, TEST_STAGE, pieces
+from ..model.policy import load_model, Policy
+from ..problems.curriculum import curriculum, draw_input, starter_problems, test_working, to_problem, trace
+from ..problems.stages import pieces, REASONING_STAGES, TEST_STAGE
 from ..record.tracking import progress_bar
 
 # %% ../../nbs/13_starters/01_starter.ipynb #2464d5c8
@@ -55,7 +58,7 @@ def make_tokenizer(texts,       # Strings to learn merges from
                   split:str=''  # Pattern of the pieces that no merge joins; words and single digits by default
                  ):             # A `PreTrainedTokenizerFast`
     "Byte-level BPE with single digits and one token for each stage title."
-    from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+    from tokenizers import AddedToken, decoders, models, pre_tokenizers, Regex, Tokenizer, trainers
     from transformers import PreTrainedTokenizerFast
     core = Tokenizer(models.BPE())
     core.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(split or r' ?\d'), 'isolated'), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not split)])

@@ -1,5 +1,5 @@
 "Programs that take all they can: memory, disk, processes, time. Never run these without walls; loops that make processes are bounded."
-from . import ENDED, SHORT, TESTS, WRONG, Case
+from . import Case, ENDED, SHORT, TESTS, WRONG
 
 FULL = ('memory_limit', 'runtime_error', 'crash', 'timeout')
 DISK = (*WRONG, 'timeout', 'crash')

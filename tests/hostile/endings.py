@@ -1,5 +1,5 @@
 "Programs that will not let go, after a result that is wrong anyway."
-from . import ENDED, SHORT, WRONG, Case
+from . import Case, ENDED, SHORT, WRONG
 
 LAST = (*WRONG, 'timeout', 'early_exit')
 

@@ -1,5 +1,5 @@
 "Results that are equal to everything, or answer whatever a test asks of them."
-from . import WRONG, Case, one
+from . import Case, one, WRONG
 
 YES = 'class E:\n    def __eq__(self, o): return True\n    def __ne__(self, o): return False\n    def __hash__(self): return 0\n'
 NESTED = one('f(3) == [1, (2, "x"), {"k": 4}]')

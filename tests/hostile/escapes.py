@@ -2,7 +2,7 @@
 
 Where the walls might be missing nothing is harmed: signals are number 0, system calls carry arguments the kernel refuses after it has
 asked for permission, and numbers of system calls are used on x86-64 only."""
-from . import ENDED, WRONG, Case
+from . import Case, ENDED, WRONG
 
 LEFT = (*WRONG, 'crash')
 HEAD = r'''

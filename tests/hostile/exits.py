@@ -1,5 +1,5 @@
 "Programs that leave before the verdict, by every door."
-from . import ENDED, Case
+from . import Case, ENDED
 
 LEFT = (*ENDED, 'runtime_error')
 NEVER = LEFT + ('assertion_failure',)

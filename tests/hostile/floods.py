@@ -1,5 +1,5 @@
 "Programs that drown the reader: output without end, messages without end, text that moves the cursor."
-from . import ENDED, SHORT, WRONG, Case
+from . import Case, ENDED, SHORT, WRONG
 
 FULL = ('output_limit', 'timeout', 'runtime_error')
 LOUD = ('runtime_error', 'assertion_failure', 'memory_limit', 'output_limit')

@@ -1,5 +1,5 @@
 "Programs that speak for the grader: forged verdicts, answers out of turn, broken frames, replaced reporters."
-from . import TESTS, WRONG, Case
+from . import Case, TESTS, WRONG
 
 HEAD = r'''
 import json, os, pickle, struct, sys

@@ -1,5 +1,5 @@
 "Programs that look for the expected value where the tests might lie about: frames, memory, files, descriptors."
-from . import ENDED, Case
+from . import Case, ENDED
 
 HEAD = r'''
 import os, re, sys

@@ -1,5 +1,5 @@
 "Programs that change the ground a test stands on: its names, its modules, its interpreter."
-from . import ENDED, TESTS, WRONG, Case, one
+from . import Case, ENDED, one, TESTS, WRONG
 
 BROKEN = (*WRONG, *ENDED)
 CLOSE = one('abs(f(3) - 4) < 1e-6', 'abs(f(10) - 11) < 1e-6')

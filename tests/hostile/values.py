@@ -1,5 +1,5 @@
 "Results that break whoever looks at them: endless, cyclic, gigantic, or with methods that bite. All of them wrong."
-from . import ENDED, SHORT, TESTS, WRONG, Case
+from . import Case, ENDED, SHORT, TESTS, WRONG
 
 BIG = (*WRONG, 'memory_limit', 'timeout', 'crash')
 LISTED = ('assert list(f(3)) == [4]',)
