@@ -19,8 +19,8 @@ TRL = ['--training_args.max_steps', '4', '--training_args.per_device_train_batch
        '--evaluation.eval_interval_steps', '2', '--evaluation.enabled', 'false']
 SHORT = ['--held-out', '60', '--report-to', 'none']
 OPTIONS = ['--repeat-penalty', '0.5', '--failed-tests', '3', '--mutant-share', '0.5', '--opponents', '4',
-           '--opponent-temperature', '1.2', '--pool-size', '3', '--cross-play', '10', '--fill-expected',
-           '--discriminator-sees', 'stage', '--discriminator-reward', 'cure', '--kl-coef', '0.02']
+           '--pool-size', '3', '--fill-expected',
+           '--discriminator-reward', 'cure', '--kl-coef', '0.02']
 JOBS = {
     'train': ['run_training', '--config', 'configs/starter.yaml', '--n-discriminator-steps', '2',
               '--n-generator-steps', '2', '--k-alternating-steps', '1', '--together-steps', '5', *SHORT],
