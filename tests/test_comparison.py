@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.lab.comparison import main
 from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
 

@@ -6,18 +6,10 @@ import processes
 import pytest
 import yaml
 
-from adversarial_rl.core.config import (
-    closest,
-    IntervalConfig,
-    parse_config,
-    PPOConfig,
-    read_dotenv,
-    save_config,
-    setting,
-    TrainingConfig,
-)
+from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import IntervalConfig, PPOConfig, setting, TrainingConfig
 from adversarial_rl.mbpp.evaluate import Subject
 from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
 

@@ -12,9 +12,9 @@ import processes
 import pytest
 import torch
 
-from adversarial_rl.core.config import PPOConfig, TrainingConfig
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.model.loading import load_trained

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from adversarial_rl.core.config import PPOConfig
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.settings import PPOConfig
 from adversarial_rl.learn.ppo import Learner, LossScale, of_stage
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample

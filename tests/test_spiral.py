@@ -80,6 +80,7 @@ def test_every_baseline_is_a_switch(tmp_path):
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    from adversarial_rl.core.config import IntervalConfig, parse_config, PPOConfig
+    from adversarial_rl.core.config import parse_config
+    from adversarial_rl.core.settings import IntervalConfig, PPOConfig
     config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
     assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games

@@ -2,7 +2,7 @@
 import pytest
 import torch
 
-from adversarial_rl.core.config import PPOConfig, TrainingConfig
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.run_training import main
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grader.grading import grade_many

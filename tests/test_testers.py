@@ -5,8 +5,8 @@ import json
 import processes
 import pytest
 
-from adversarial_rl.core.config import PPOConfig, TrainingConfig
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many

@@ -12,8 +12,8 @@ import processes
 import pytest
 import torch
 
-from adversarial_rl.core.config import PPOConfig, TrainingConfig
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint

@@ -17,9 +17,10 @@ from pathlib import Path
 
 import torch
 
-from ..core.config import parse_config, REQUIRED, setting
+from ..core.config import parse_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
+from ..core.settings import REQUIRED, setting
 from ..grader.grading import grade_many, grade_matrix
 from ..grader.suites import passes_reference
 from ..grader.test_cases import split_tests

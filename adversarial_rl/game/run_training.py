@@ -9,9 +9,10 @@ __all__ = ['run', 'main']
 import sys
 from pathlib import Path
 
-from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
+from ..core.config import parse_config
 from ..core.errors import guarded, quiet_libraries
 from ..core.parallel import first
+from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
 
 # %% ../../nbs/09_game/06_run_training.ipynb #8c5f1674
 def run(argv:list):

@@ -14,11 +14,12 @@ from dataclasses import asdict, replace
 
 import torch
 
-from ..core.config import IntervalConfig, PPOConfig, save_config, TrainingConfig
+from ..core.config import save_config
 from ..core.errors import enough_memory, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
 from ..core.parallel import anybody, first, gathered, join, one_writes
+from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
 from .memory import FailedTests, RecentInputs
 from .opponents import cross_play, n_wrong, OpponentPool, playing_as, WrongPrograms
 from adversarial_rl.game.round import (

@@ -19,10 +19,11 @@ from pathlib import Path
 
 from transformers.trainer_callback import TrainerCallback
 
-from ..core.config import closest, IntervalConfig
+from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.files import resource, write_whole
 from ..core.machine import installed, Platform
+from ..core.settings import IntervalConfig
 from ..record.tracking import progress_bar
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c4b3ff0d

@@ -16,9 +16,10 @@ from statistics import median
 
 import torch
 
-from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
+from ..core.config import parse_config
 from ..core.errors import UsageError
 from ..core.machine import peak_memory
+from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
 from ..game.trainer import AdversarialTrainer
 from .bench_models import bench_policy, OurUpdate
 from ..model.rollout import sample

@@ -11,9 +11,9 @@ import sys
 
 import torch
 
-from ..core.config import PPOConfig, TrainingConfig
 from ..core.errors import UsageError
 from ..core.machine import peak_memory
+from ..core.settings import PPOConfig, TrainingConfig
 from .bench_models import bench_policy
 from ..learn.ppo import Learner
 from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config

@@ -16,7 +16,7 @@ from statistics import median
 
 import torch
 
-from ..core.config import PPOConfig
+from ..core.settings import PPOConfig
 from ..learn.ppo import Learner
 from ..model.footprint import shaped_config
 from ..model.policy import load_model, Policy

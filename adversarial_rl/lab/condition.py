@@ -18,10 +18,11 @@ from pathlib import Path
 
 import torch
 
-from ..core.config import check, IntervalConfig, parse_config, PPOConfig, TrainingConfig
+from ..core.config import parse_config
 from ..core.errors import guarded, quiet_libraries
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
+from ..core.settings import check, IntervalConfig, PPOConfig, TrainingConfig
 from ..game.schedule import Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.grading import grade_many

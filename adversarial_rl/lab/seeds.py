@@ -15,9 +15,10 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 
-from ..core.config import IntervalConfig, parse_config, PPOConfig, TrainingConfig
+from ..core.config import parse_config
 from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, write_whole
+from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
 from ..grpo.code_execution import GRPOSettings
 from ..grpo.output_game import CodeGameSettings, KINDS
 from ..grpo.settings import read_settings

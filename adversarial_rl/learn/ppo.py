@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import torch
 
-from ..core.config import PPOConfig
 from ..core.errors import out_of_memory, UsageError
 from ..core.parallel import add_up, gathered, share, world
+from ..core.settings import PPOConfig
 from .advantages import at_last, gae, group_centred, group_scaled, whiten
 from adversarial_rl.learn.losses import (
     entropy_bonus,

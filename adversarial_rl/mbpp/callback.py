@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from transformers.trainer_callback import TrainerCallback
 
-from ..core.config import IntervalConfig
 from ..core.errors import UsageError
+from ..core.settings import IntervalConfig
 from .evaluator import Bare, MBPPEvalConfig, MBPPEvaluator
 
 # %% ../../nbs/08_mbpp/04_callback.ipynb #e26a215d

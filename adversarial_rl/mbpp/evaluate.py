@@ -11,10 +11,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core.config import parse_config, setting
+from ..core.config import parse_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable
 from ..core.machine import platform
+from ..core.settings import setting
 from .evaluator import as_table, Bare, Control, MBPPEvalConfig, MBPPEvaluator, report_name
 from ..model.loading import load_trained
 from ..model.policy import load_model

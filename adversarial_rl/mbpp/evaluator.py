@@ -20,10 +20,10 @@ from pathlib import Path
 
 import torch
 
-from ..core.config import check, setting
 from ..core.errors import UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions
+from ..core.settings import check, setting
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
 from adversarial_rl.mbpp.dataset import (

@@ -12,10 +12,11 @@ import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from ..core.config import parse_config, setting, TrainingConfig
+from ..core.config import parse_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
+from ..core.settings import setting, TrainingConfig
 from .testers import compare_testers, testers_table
 from ..model.loading import load_trained, make_players, training_problems
 from ..problems.problem import fingerprint

@@ -8,7 +8,7 @@ __all__ = ['SHAPES', 'GB', 'CHUNK', 'shaped_config', 'shapes', 'memory_estimate'
 # %% ../../nbs/06_model/05_footprint.ipynb #f2442d8e
 import torch
 
-from ..core.config import PPOConfig, TrainingConfig
+from ..core.settings import PPOConfig, TrainingConfig
 from .policy import find_model, LARGE
 from ..problems.stages import REASONING_STAGES
 

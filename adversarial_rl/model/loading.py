@@ -6,9 +6,9 @@
 __all__ = ['make_players', 'training_problems', 'load_trained']
 
 # %% ../../nbs/06_model/06_loading.ipynb #342da7fa
-from ..core.config import TrainingConfig
 from ..core.errors import UsageError
 from ..core.machine import platform
+from ..core.settings import TrainingConfig
 from ..grader.grading import grade_many
 from .players import Discriminator, Generator
 from .policy import load_model, Policy

@@ -17,10 +17,11 @@ from types import SimpleNamespace
 
 import torch
 
-from ..core.config import IntervalConfig, parse_config, PPOConfig, save_config, setting
+from ..core.config import parse_config, save_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import check_writable, write_whole
 from ..core.machine import library_versions, platform
+from ..core.settings import IntervalConfig, PPOConfig, setting
 from ..game.opponents import OpponentPool, playing_as
 from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
