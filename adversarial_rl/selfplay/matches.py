@@ -71,12 +71,9 @@ class Match:
     @property
     def over(self): return self.broke is not None or self.state.is_terminal()
 
-    def returns(self, zero_sum=False # Whether a broken rule costs what it gives; else -1.5 and 0.5, as in SPIRAL's code
-               )->tuple:
-        "What each role has in the end, from -1 to 1 for a game played to its end."
-        if self.broke is not None:
-            lost, won = (-1., 1.) if zero_sum else (-1.5, .5)
-            return (lost, won) if self.broke == 0 else (won, lost)
+    def returns(self)->tuple:
+        "What each role has in the end, from -1 to 1; a broken rule costs 1.5 and gives 0.5, as in SPIRAL's code."
+        if self.broke is not None: return (-1.5, .5) if self.broke == 0 else (.5, -1.5)
         return tuple(x / self.state.get_game().max_utility() for x in self.state.returns())
 
 def begin(name:str, players:tuple, rng:random.Random, plies:int=0 # Random moves first, at most
@@ -110,7 +107,7 @@ def rates(name:str, player, other, n:int=400, # Games in each role
     for role, seats in enumerate(((player, other), (other, player))):
         matches = [begin(name, seats, rng) for _ in range(n)]
         play(matches, rng)
-        ours = [m.returns(zero_sum=True)[role] for m in matches]
+        ours = [m.returns()[role] for m in matches]
         found['first second'.split()[role]] = dict(won=bootstrap([x > 0 for x in ours]), drawn=bootstrap([x == 0 for x in ours]), lost=bootstrap([x < 0 for x in ours]),
                                                    not_lost=bootstrap([x >= 0 for x in ours]), broke=bootstrap([m.broke == role for m in matches]), illegal=bootstrap([move is None for m in matches for who, _, move in m.turns if who == role]))
     return found

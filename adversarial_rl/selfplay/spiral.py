@@ -62,13 +62,8 @@ class SpiralConfig:
     steps: int = setting(200, 'updates', 1, 10**7)
     games_per_step: int = setting(128, 'games in a batch, over all games together', 2, 10**6)
     baseline: str = setting('role', 'what a reward is compared with: an expectation for each role, one for both, none, or the mean and deviation of the batch for each role', choices=RoleBaseline.KINDS)
-    baseline_update: str = setting('batch', 'when the expectation moves: once a batch, or after each trajectory as in the paper', choices=('batch', 'trajectory'))
-    baseline_decay: float = setting(0.95, 'how slowly it moves', 0, 1)
-    zero_sum_penalty: bool = setting(False, "a broken rule costs 1 and gives 1, rather than 1.5 and 0.5 as in SPIRAL's code")
     opening_plies: int = setting(5, 'random moves before a game begins, at most; self-play forgets what it never visits', 0, 100)
     pool_size: int = setting(0, 'earlier adapters kept, to be met again as opponents', 0, 1000)
-    pool_every: int = setting(20, 'steps between two that are kept', 1, 10**6)
-    pool_chance: float = setting(0.25, 'share of the games in which one role is an earlier self', 0, 1)
     temperature: float = setting(1.0, 'of sampling', 0.01, 10)
     max_new_tokens: int = setting(8, 'limit of an answer; a model that thinks needs hundreds', 1, 100000)
     think: bool = setting(False, 'ask for <think> and <answer>')
@@ -80,7 +75,6 @@ class SpiralConfig:
     opponent_chat: bool = setting(True, 'the server continues the prompt as it stands; for a model without a chat template')
     eval_games: int = setting(400, 'games against each opponent in each role, before and after; 0 for none', 0, 10**6)
     eval_steps: int = setting(20, 'steps between two measurements of the moves themselves', 1, 10**6)
-    history_games: int = setting(1, 'games of each step kept in game_history.jsonl', 0, 10**6)
     sampling_threads: int = setting(0, "PyTorch's threads while sampling, 0 for its default", 0, 1024)
     report_to: str = setting('auto', 'where metrics go besides the files', choices=('auto', 'none', 'wandb', 'tensorboard'))
 
@@ -140,7 +134,8 @@ def gradient_variance(learner, t,
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #0ce2f4de
 class SelfPlay(Resumable):
     "Self-play with role-conditioned advantages; can be stopped at any step and go on."
-    free = Resumable.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games', 'history_games'}
+    free = Resumable.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games'}
+    pool_every, pool_chance = 20, .25   # Steps between two earlier selves that are kept; share of games in which one role is an earlier self
     defaults, worst = asdict(SpiralConfig()) | asdict(self_play_ppo(PPOConfig())) | asdict(IntervalConfig()), -9.
     def __init__(self, config:SpiralConfig, ppo:PPOConfig, beside:dict=None # Further settings that a run must keep when it goes on
                 ):
@@ -150,7 +145,7 @@ class SelfPlay(Resumable):
         torch.manual_seed(config.seed)
         self.policy = Policy(*load_model(config.model, self.platform.dtype, self.platform.device), ['learner'], rank=config.lora_rank, alpha=config.lora_rank)
         self.learner = Learner(self.policy, 'learner', self.ppo)
-        self.baseline = RoleBaseline(config.baseline, config.baseline_decay, config.baseline_update)
+        self.baseline = RoleBaseline(config.baseline)
         self.pool, self.players = OpponentPool(config.pool_size, ['learner']), dict(learner=self)
         self.rng, self.sampling = random.Random(config.seed), torch.Generator(self.platform.device).manual_seed(config.seed)
 
@@ -169,7 +164,7 @@ class SelfPlay(Resumable):
         self.learner.progress(self.step / c.steps)
         update = self.learner.update(t, torch.tensor(advantages, device=self.platform.device), torch.arange(len(t), device=self.platform.device), temperature=c.temperature)
         self.step += 1
-        if c.pool_size and self.step % c.pool_every == 0: self.pool.add(self.step, self.players)
+        if c.pool_size and self.step % self.pool_every == 0: self.pool.add(self.step, self.players)
         return dict(step=self.step) | row | update | dict(seconds_rollout=played - start, seconds_update=time.perf_counter() - played), matches
 
     def _play(self, seat):
@@ -177,14 +172,14 @@ class SelfPlay(Resumable):
         kept = self.pool.kept['learner']
         earlier = Earlier(self.policy, self.rng.choice(kept), Seat(self.policy, c, self.sampling, False)) if kept else None
         for i in range(c.games_per_step):
-            past = earlier and self.rng.random() < c.pool_chance
+            past = earlier and self.rng.random() < self.pool_chance
             seats = (seat, seat) if not past else ((seat, earlier) if self.rng.random() < .5 else (earlier, seat))
             matches.append(begin(self.games[i % len(self.games)], seats, self.rng, c.opening_plies))
         return matches, play(matches, self.rng)
 
     def results(self, matches, seat)->dict:
         "What each role that learns has in the end: (number of the game, role) -> (game, role, reward)."
-        return {(i, role): (self.games[i % len(self.games)], role, m.returns(self.config.zero_sum_penalty)[role]) for i, m in enumerate(matches) for role in (0, 1) if m.players[role] is seat}
+        return {(i, role): (self.games[i % len(self.games)], role, m.returns()[role]) for i, m in enumerate(matches) for role in (0, 1) if m.players[role] is seat}
 
     def _advantages(self, matches, seat, mine):
         "The advantage of each turn, in the order in which they were asked for, and metrics."
@@ -233,7 +228,7 @@ class SelfPlay(Resumable):
 
     def state_dict(self)->dict:
         version, internal, gauss = self.rng.getstate()
-        return dict(step=self.step, before=self.before, best=self.best, measured=self.measured, players=dict(learner={k: v.detach().cpu() for k, v in self.policy.parameters('learner').items()}), learner=self.learner.state_dict(),
+        return dict(step=self.step, before=json.loads(json.dumps(self.before)), best=self.best, measured=self.measured, players=dict(learner={k: v.detach().cpu() for k, v in self.policy.parameters('learner').items()}), learner=self.learner.state_dict(),
                     baseline=self.baseline.state_dict(), pool=self.pool.kept, rng=[version, list(internal), gauss], sampling=self.sampling.get_state(), torch=torch.get_rng_state())
 
     def load_state_dict(self, state):
@@ -334,7 +329,7 @@ def _train_steps(trainer, tracker, mbpp, history):
                 trainer.measured = trainer.moves()
                 row |= trainer.measured
             if mbpp and (last or mbpp.due(trainer.step)): row |= measured('after' if last else 'during')
-            for i, m in enumerate(matches[:c.history_games]): games.write(json.dumps(record(trainer.step, trainer.games[i % len(trainer.games)], m, c.zero_sum_penalty)) + '\n')
+            games.write(json.dumps(record(trainer.step, trainer.games[0], matches[0])) + '\n')
             games.flush()
             row = tracker.write(row)
             bar.set_postfix_str(' '.join(f'{k.split("/")[-1]} {x:.2f}' for k, x in (dict(broke=row['broke']) | trainer.measured).items()), refresh=False)
@@ -342,9 +337,9 @@ def _train_steps(trainer, tracker, mbpp, history):
             if asked.is_set() or last or trainer.step % c.save_steps == 0: path = trainer.save()
             if asked.is_set(): raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
 
-def record(step, name, match, zero_sum=False)->dict:
+def record(step, name, match)->dict:
     "A game as a line of `game_history.jsonl`."
-    return dict(step=step, game=name, history=match.state.history(), opening=match.opening, turns=[dict(role=role, text=text, move=move) for role, text, move in match.turns], broke=match.broke, returns=list(match.returns(zero_sum)))
+    return dict(step=step, game=name, history=match.state.history(), opening=match.opening, turns=[dict(role=role, text=text, move=move) for role, text, move in match.turns], broke=match.broke, returns=list(match.returns()))
 
 def _cut(history, step):
     "Without the games of steps that are done again."
