@@ -15,20 +15,20 @@ test: .venv/installed-dev
 	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
 	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
 
-# The README's tables of three seeds (about two hours).
+# RESULTS.md's tables of three seeds (about two hours).
 seeds: .venv/installed-games
-	for what in run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn; do $(BIN)/compare_seeds --what $$what --readme README.md || exit; done
-	$(BIN)/compare_baselines --readme README.md
+	for what in run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn; do $(BIN)/compare_seeds --what $$what --results RESULTS.md || exit; done
+	$(BIN)/compare_baselines --results RESULTS.md
 
-# The README's comparison of ways to train, and of the discriminator's rewards (about an hour and ten minutes; leave the machine alone meanwhile).
+# RESULTS.md's comparison of ways to train, and of the discriminator's rewards (about an hour and ten minutes; leave the machine alone meanwhile).
 compare: .venv/installed
-	$(BIN)/compare_training --readme README.md
-	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --readme README.md
+	$(BIN)/compare_training --results RESULTS.md
+	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --results RESULTS.md
 
-# The README's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
+# RESULTS.md's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 bench: .venv/installed
 	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus # of its forty dependencies the check needs none that is not here
-	$(BIN)/python -m adversarial_rl.lab.bench --readme README.md
+	$(BIN)/python -m adversarial_rl.lab.bench --results RESULTS.md
 
 # The bundled models again from nothing, seed 0.
 starter: .venv/installed-games

@@ -49,7 +49,7 @@ def test_the_control_is_given_what_was_sampled(tmp_path):
 def test_the_command_makes_tables_and_runs_nothing_twice(tmp_path, capfd):
     readme = tmp_path/'README.md'
     readme.write_text('a\n<!-- conditions: x -->\nstale\n<!-- end of conditions -->\nb\n')
-    flags = ['--only', 'golden', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path/'out'), '--readme', str(readme)]
+    flags = ['--only', 'golden', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40', '--config', str(ROOT/'configs'/'starter.yaml'), '--output-dir', str(tmp_path/'out'), '--results', str(readme)]
     assert main(flags) == 0
     out, text = capfd.readouterr().out, readme.read_text()
     assert "| TRL's GRPO on the golden tests |" in out and 'golden tests alone, all stages at once' in text and 'stale' not in text and text.endswith('b\n')
@@ -75,7 +75,7 @@ def test_killed_it_leaves_no_run_behind_and_goes_on(tmp_path):
 
 
 def test_mistakes_are_told_in_one_line(tmp_path, capsys):
-    for flags, told in ((['--seeds'] + [str(i) for i in range(11)], 'one to ten'), (['--seconds', '0'], 'above 0'), (['--only', 'utrl'], '--what conditions'), (['--readme', str(tmp_path/'no.md')], 'no.md')):
+    for flags, told in ((['--seeds'] + [str(i) for i in range(11)], 'one to ten'), (['--seconds', '0'], 'above 0'), (['--only', 'utrl'], '--what conditions'), (['--results', str(tmp_path/'no.md')], 'no.md')):
         assert main([*flags, '--output-dir', str(tmp_path/'o')]) == 2
         err = capsys.readouterr().err
         assert told in err and err.count('\n') == 1

@@ -179,13 +179,13 @@ SMALL = ['--problems', '3', '--programs', '2', '--mutants', '3', '--tests', '2',
 
 
 def test_the_command_writes_figures_and_the_table(tmp_path, capfd):
-    readme = tmp_path/'README.md'
-    readme.write_text('Before.\n<!-- testers: made -->\nof last week\n<!-- end of testers -->\nAfter.\n')
+    document = tmp_path/'RESULTS.md'
+    document.write_text('Before.\n<!-- testers: made -->\nof last week\n<!-- end of testers -->\nAfter.\n')
     path = tmp_path/'new'/'t.json'
-    assert main([*SMALL, '--output', str(path), '--readme', str(readme)]) == 0
+    assert main([*SMALL, '--output', str(path), '--results', str(document)]) == 0
     out, found = capfd.readouterr().out, json.loads(path.read_text())
     assert found['problems'] == 3 and found['settings']['tests'] == 2 and '| random inputs |' in out
-    assert '| boundary values |' in readme.read_text() and 'last week' not in readme.read_text() and readme.read_text().endswith('After.\n')
+    assert '| boundary values |' in document.read_text() and 'last week' not in document.read_text() and document.read_text().endswith('After.\n')
     again = tmp_path/'again.json'
     assert main([*SMALL, '--output', str(again)]) == 0
     assert json.loads(again.read_text())['testers'] == found['testers']
@@ -212,7 +212,7 @@ def test_the_command_takes_a_problems_file(tmp_path, capfd):
 @pytest.mark.parametrize('flags, says', [
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'), (['--problems', '0'], 'must be at least 1'), (['--mutants', '-1'], 'must be at least 0'), (['--tests', 'many'], 'invalid int'),
     (['--problems-file', 'absent.json'], 'no such problems file'), (['--model', 'no/such/model'], 'no/such/model'), (['--device', 'tpu'], '--device tpu: not known'),
-    (['--readme', 'absent.md'], 'absent.md'), (['--starter'], '--starter: not a setting')])
+    (['--results', 'absent.md'], 'absent.md'), (['--starter'], '--starter: not a setting')])
 def test_mistakes(flags, says, tmp_path, capfd):
     code, err = main([*SMALL, '--output', str(tmp_path/'t.json'), *flags]), capfd.readouterr().err
     told = [line for line in err.splitlines() if line.startswith('error: ')]
@@ -223,7 +223,7 @@ def test_mistakes(flags, says, tmp_path, capfd):
 @pytest.mark.parametrize('content, says', [(b'no marks', 'end of testers'), (b'\xff\xfe', 'is not UTF-8')])
 def test_a_document_without_a_place_for_the_table(content, says, tmp_path, capfd):
     (tmp_path/'r.md').write_bytes(content)
-    assert main([*SMALL, '--output', str(tmp_path/'t.json'), '--readme', str(tmp_path/'r.md')]) == 2
+    assert main([*SMALL, '--output', str(tmp_path/'t.json'), '--results', str(tmp_path/'r.md')]) == 2
     assert says in capfd.readouterr().err and (tmp_path/'r.md').read_bytes() == content
 
 

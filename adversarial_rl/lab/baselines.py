@@ -23,7 +23,8 @@ from .seeds import finished, JOBS
 from ..learn.advantages import RoleBaseline
 from ..measure.statistics import over_samples
 from ..record.plots import COLOURS, smoothed
-from ..record.tracking import put_between, read_metrics
+from ..record.tables import put_between
+from ..record.tracking import read_metrics
 
 # %% ../../nbs/14_lab/04_baselines.ipynb #1c975f07
 LABELS = dict(role='each role', shared='both roles together', none='none', group='batch z-score of each role')
@@ -77,11 +78,11 @@ def run(argv:list):
     parser.add_argument('--steps', type=int, default=100)
     parser.add_argument('--seeds', type=int, nargs='+', default=[0, 1, 2], help='at most ten')
     parser.add_argument('--output-dir', default='output/baselines', help='one folder for each run below it; runs that are finished are not run again')
-    parser.add_argument('--readme', help='document to put the table into, and the figure beside it as nbs/images/baselines.png')
+    parser.add_argument('--results', help='document to put the table into, and the figure beside it as nbs/images/baselines.png')
     args = parser.parse_args(argv)
     if not 1 <= len(set(args.seeds)) <= 10: raise UsageError('--seeds takes one to ten different numbers')
     if args.steps < 10: raise UsageError(f'--steps {args.steps}: must be at least 10')
-    if args.readme: put_between(Path(args.readme).read_text(), 'baselines', '')
+    if args.results: put_between(Path(args.results).read_text(), 'baselines', '')
     output, cores = check_writable(args.output_dir), platform('cpu').cores
     jobs = [(kind, seed) for seed in args.seeds for kind in RoleBaseline.KINDS]
     def one(job):
@@ -97,9 +98,9 @@ def run(argv:list):
     runs = {kind: [rows[kind, seed] for seed in args.seeds] for kind in RoleBaseline.KINDS}
     text, drawn = f'{table(runs)}\n\n{len(args.seeds)} seeds, {args.steps} steps each, one core a run ({platform("cpu").name}).', figure(runs, output/'baselines.png')
     print(text)
-    if args.readme:
-        write_whole(Path(args.readme), put_between(Path(args.readme).read_text(), 'baselines', text).encode())
-        write_whole(Path(args.readme).parent/'nbs'/'images'/'baselines.png', drawn.read_bytes())
+    if args.results:
+        write_whole(Path(args.results), put_between(Path(args.results).read_text(), 'baselines', text).encode())
+        write_whole(Path(args.results).parent/'nbs'/'images'/'baselines.png', drawn.read_bytes())
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -105,20 +105,20 @@ def run(argv:list):
     parser = argparse.ArgumentParser('adversarial_rl.lab.bench', description='Every table of speed and memory, in one run on this machine.')
     parser.add_argument('--only', nargs='+', choices=TABLES, default=list(TABLES))
     parser.add_argument('--rounds', type=int, default=7, help='of the graders and of starting')
-    parser.add_argument('--readme', help='document to put the tables into')
+    parser.add_argument('--results', help='document to put the tables into')
     parser.add_argument('--output-dir', default='output/bench', help='folder for the tables')
     args = parser.parse_args(argv)
     if args.rounds < 1: raise UsageError('--rounds must be at least 1')
     output = check_writable(args.output_dir)
-    if args.readme and (gone := [k for k in args.only if f'<!-- end of {k} -->' not in Path(args.readme).read_text()]): raise UsageError(f'{args.readme} has no marks for the table of {gone[0]}')
+    if args.results and (gone := [k for k in args.only if f'<!-- end of {k} -->' not in Path(args.results).read_text()]): raise UsageError(f'{args.results} has no marks for the table of {gone[0]}')
     start = time.perf_counter()
     for name in args.only:
         text, document = both(*TABLES[name](args))
         write_whole(output/f'{name}.md', document.encode())
         print(f'## {name}\n\n{text}\n', flush=True)
-        if args.readme:
-            from adversarial_rl.record.tracking import put_between
-            write_whole(Path(args.readme), put_between(Path(args.readme).read_text(), name, document).encode())
+        if args.results:
+            from adversarial_rl.record.tables import put_between
+            write_whole(Path(args.results), put_between(Path(args.results).read_text(), name, document).encode())
     print(f'{time.perf_counter() - start:.0f} s')
 
 def main(argv:list=None)->int:

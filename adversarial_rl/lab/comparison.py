@@ -23,7 +23,8 @@ from ..core.errors import guarded, UsageError
 from ..core.files import check_writable, write_whole
 from .condition import CONDITIONS, configured, read_configuration, REWARDS
 from ..measure.statistics import over_samples
-from ..record.tracking import progress_bar, put_between
+from ..record.tables import put_between
+from ..record.tracking import progress_bar
 from ..starters.starter import make_starter, Recipe
 
 # %% ../../nbs/14_lab/02_comparison.ipynb #c6fc3c7f
@@ -62,7 +63,7 @@ def tester_table(results:dict)->str:
     "What the tests are worth at the end."
     rows = [[r[0]['label'], *[cell([x['tester'][k] if k == 'distinct' else x['tester'][k]['mean'] for x in r]) for k in ('validity', 'distinct', 'mutation_score')],
              cell([x['tester']['usable']['mean'] for x in r])] for r in results.values() if 'tester' in r[0]]
-    return _rows(['tests of', 'validity', 'distinct', 'mutation score', 'valid tests a problem'], rows)
+    return _rows(['tests of', 'validity of distinct tests', 'distinct', 'mutation score', 'valid tests a problem'], rows)
 
 # %% ../../nbs/14_lab/02_comparison.ipynb #a433f033
 COLOURS = ['#0072B2', '#56B4E9', '#009E73', '#666666', '#D55E00', '#E69F00', '#CC79A7', '#000000', '#F0E442']
@@ -151,14 +152,14 @@ def run(argv:list):
     parser.add_argument('--marks', type=int, default=5, help='measurements after the first')
     parser.add_argument('--problems', type=int, default=400, help='held-out problems to measure on')
     parser.add_argument('--output-dir', default='output/comparison', help='results; those that are there are not run again')
-    parser.add_argument('--readme', help="document to put the tables into, between its marks, with the figure beside it in nbs/images")
+    parser.add_argument('--results', help="document to put the tables into, between its marks, with the figure beside it in nbs/images")
     args = parser.parse_args(argv)
     if not 1 <= len(set(args.seeds)) <= 10: raise UsageError('--seeds takes one to ten different numbers')
     if args.seconds <= 0 or args.marks < 1 or args.problems < 4: raise UsageError('--seconds must be above 0, --marks at least 1, --problems at least 4')
     known = CONDITIONS if args.what == 'conditions' else REWARDS
     if args.only and set(args.only) - set(known): raise UsageError(f"--only: with --what {args.what} one of {', '.join(known)}")
     names, folder = [n for n in known if n in (args.only or known)], check_writable(args.output_dir)
-    if args.readme: put_between(Path(args.readme).read_text(), args.what, '')
+    if args.results: put_between(Path(args.results).read_text(), args.what, '')
     jobs = [(name, seed) for seed in args.seeds for name in names]
     todo = missing(jobs, args, folder)
     if any(name == 'code' for name, _ in todo) and not (folder/'code_starter'/'README.md').exists(): make_starter(folder/'code_starter', Recipe(stages=('code',)))
@@ -166,7 +167,7 @@ def run(argv:list):
     results = {name: [json.loads((folder/f'{name}_{seed}.json').read_text()) for seed in args.seeds] for name in names}
     text, figure = _text(results, args), comparison_figure(results, folder/f'{args.what}.png', args.what)
     print(f'{text}\n\nfigure in {figure}')
-    if args.readme: _into_readme(Path(args.readme), args.what, text, figure)
+    if args.results: _into_readme(Path(args.results), args.what, text, figure)
 
 def _text(results, args)->str:
     tables = [pass_rate_table(results)] if args.what == 'conditions' else []

@@ -24,7 +24,8 @@ from ..grpo.output_game import CodeGameSettings, KINDS
 from ..grpo.settings import read_settings
 from ..measure.statistics import over_samples
 from ..record.plots import seed_curves
-from ..record.tracking import put_between, read_metrics
+from ..record.tables import put_between
+from ..record.tracking import read_metrics
 
 # %% ../../nbs/14_lab/03_seeds.ipynb #31ce5873
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def _trl_settings(kind, flags): return asdict(read_settings(kind, flags, '', '')
 
 REWARD, TEN, PARTS = {'reward': 'reward/avg_batch_reward'}, 'means of the first and of the last ten steps', ('predictor',)
 GAME = REWARD | {"opponent's accuracy": 'opponent_accuracy', 'different programs': 'different_programs'} | {f'programs: {k}': f'programs/{k}' for k in KINDS}
-OF_GAME = {label: ('', k) for label, k in GAME.items()} | {'predictor: outputs foretold': ('predictor', 'reward')}
+OF_GAME = {label: ('', k) for label, k in GAME.items()} | {'predictor: outputs predicted': ('predictor', 'reward')}
 JOBS = {'run_training': Job('adversarial_rl.game.run_training', 'configs/starter.yaml', _main_flags, _main_settings, _held_out, 'intervals in brackets are over held-out problems', {}),
         'grpo_code_execution': Job('adversarial_rl.grpo.code_execution', 'configs/grpo_code_execution_starter.yaml', _trl_flags, partial(_trl_settings, GRPOSettings), partial(_first_and_last, {label: ('', k) for label, k in REWARD.items()}), TEN, {'reward': REWARD}),
         'grpo_code_game': Job('adversarial_rl.grpo.output_game', 'configs/grpo_code_game_starter.yaml', _trl_flags, partial(_trl_settings, CodeGameSettings), partial(_first_and_last, OF_GAME), TEN,
@@ -110,11 +111,11 @@ def run(argv:list):
     parser.add_argument('--config', help="the command's settings; those of the bundled model by default")
     parser.add_argument('--seeds', type=int, nargs='+', default=[0, 1, 2], help='at most ten')
     parser.add_argument('--output-dir', help='one folder for each seed below it, output/seeds/WHAT by default; seeds that are there with the same settings are not run again')
-    parser.add_argument('--readme', help='document to put the table into, with the figure beside it as nbs/images/WHAT.png')
+    parser.add_argument('--results', help='document to put the table into, with the figure beside it as nbs/images/WHAT.png')
     args = parser.parse_args(argv)
     job, output = JOBS[args.what], Path(args.output_dir or f'output/seeds/{args.what}')
     if not 1 <= len(set(args.seeds)) <= 10: raise UsageError('--seeds takes one to ten different numbers')
-    if args.readme: put_between(Path(args.readme).read_text(), args.what, '')
+    if args.results: put_between(Path(args.results).read_text(), args.what, '')
     results = {}
     for seed in args.seeds:
         folder = check_writable(output/str(seed))
@@ -124,7 +125,7 @@ def run(argv:list):
     table = seeds_table(job, results)
     print(table)
     figure = seed_curves({s: read_metrics(output/str(s)/'metrics.jsonl') for s in results}, job.panels, output/'seeds.png') if job.panels else output/str(args.seeds[0])/'training_curves.png'
-    if args.readme: _into_readme(Path(args.readme), args.what, table, figure)
+    if args.results: _into_readme(Path(args.results), args.what, table, figure)
 
 def finished(job, folder, flags)->bool:
     "Whether the folder holds the results of a whole run with these very settings."

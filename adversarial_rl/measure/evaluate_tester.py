@@ -21,7 +21,8 @@ from .testers import compare_testers, testers_table
 from ..model.loading import load_trained, make_players, training_problems
 from ..problems.problem import fingerprint
 from ..record.checkpoints import load_checkpoint
-from ..record.tracking import progress_bar, put_between
+from ..record.tables import check_document, markdown_table, write_table
+from ..record.tracking import progress_bar
 
 # %% ../../nbs/07_measure/06_evaluate_tester.ipynb #22ac7947
 @dataclass
@@ -40,7 +41,7 @@ class TesterConfig:
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     seed: int = setting(0, 'of sampling, mutants and random inputs', 0, 2**31 - 1)
     output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)')
-    readme: str = setting('', "document to put the table into, between its marks 'testers'")
+    results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md")
 
 def players_of(c:TesterConfig)->dict:
     "'generator' and 'discriminator', trained or as they come; raises `UsageError`."
@@ -53,11 +54,11 @@ def players_of(c:TesterConfig)->dict:
 def markdown(found:dict)->str: # Of `compare_testers`
     "The table of testers, and under it the sizes of what was measured."
     table = testers_table(found['testers'])
-    rows = [f"| {found['problems']} held-out problems | " + ' | '.join(table.columns) + ' |', '|---' * (len(table.columns) + 1) + '|']
-    rows += [f'| {name} | ' + ' | '.join(row) + ' |' for name, row in zip(table.index, table.values)]
+    head = [f"{found['problems']} held-out problems", *table.columns]
+    rows = markdown_table(head, [[name, *row] for name, row in zip(table.index, table.values)])
     most = next(iter(found['testers'].values()))['most_gain']
     left = f"; {found['left_out_problems']} problems whose reference fails all its tests are left out" if found['left_out_problems'] else ''
-    return '\n'.join(rows) + (f"\n\n95% intervals over problems. {found['wrong']} wrong mutants; {found['left_out']} more that nothing tells from the reference are left out{left}. "
+    return rows + (f"\n\n95% intervals over problems. {found['wrong']} wrong mutants; {found['left_out']} more that nothing tells from the reference are left out{left}. "
                               f"The most that choosing among the programs can gain is {most['mean']:.3f} [{most['low']:.2f}, {most['high']:.2f}]. Fidelity is over the problems where both scores vary: "
                               + ', '.join(f"{f['fidelity_problems']}" for f in found['testers'].values()) + ' of them, row by row.')
 
@@ -69,7 +70,7 @@ def run(argv:list):
     output = Path(c.output or f'eval_results/tester_{name}.json')
     check_writable(output.parent)
     if output.is_dir(): raise UsageError(f'--output {output}: is a folder; name a file')
-    if c.readme: _into(c.readme, '')
+    if c.results: check_document(c.results, 'testers')
     problems, start = training_problems(TrainingConfig(problems_file=c.problems_file, held_out=c.problems))[1], time.time()
     with enough_memory('lower --problems, --programs or --max-tokens'), progress_bar(0, 0, 'program') as bar:
         def progress(done, total):
@@ -82,11 +83,7 @@ def run(argv:list):
                 versions=library_versions(), seconds=round(time.time() - start, 1))
     write_whole(output, (json.dumps(found | kept, indent=1) + '\n').encode())
     print(f'{markdown(found)}\n\nresults in {output}')
-    if c.readme: write_whole(c.readme, _into(c.readme, markdown(found)).encode())
-
-def _into(readme, table)->str:
-    try: return put_between(Path(readme).read_text(encoding='utf-8'), 'testers', table)
-    except UnicodeDecodeError: raise UsageError(f'--readme {readme}: is not UTF-8 text')
+    if c.results: write_table(c.results, 'testers', markdown(found))
 
 def main(argv:list=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BACKENDS', 'MetricsFile', 'read_metrics', 'MetricsTable', 'reporters', 'WandB', 'TensorBoard', 'Tracker',
-           'unfinished', 'progress_bar', 'stage_table', 'put_between']
+           'unfinished', 'progress_bar', 'stage_table']
 
 # %% ../../nbs/04_record/01_tracking.ipynb #0a332391
 import csv
@@ -12,7 +12,6 @@ import io
 import json
 import math
 import os
-import re
 import secrets
 import sys
 from pathlib import Path
@@ -178,13 +177,3 @@ def stage_table(rows, columns)->pd.DataFrame:
     "Mean of each column by stage, stages in order of appearance."
     df = pd.DataFrame(rows if rows else dict(stage=[]))
     return df.groupby('stage', sort=False)[[c for c in columns if c in df]].mean()
-
-# %% ../../nbs/04_record/01_tracking.ipynb #172f6398
-def put_between(text:str,  # A document
-                name:str,  # Of the marks `<!-- name: ... -->` and `<!-- end of name -->`
-                new:str    # What is to stand between them
-               )->str:     # Raises `UsageError` where the marks are missing
-    "The document with what stood between the marks replaced."
-    found = re.search(f'(<!-- {name}:.*?-->\n).*?(<!-- end of {name} -->)', text, re.S)
-    if not found: raise UsageError(f"the document has no marks '<!-- {name}: ... -->' and '<!-- end of {name} -->' to put the table between")
-    return f'{text[:found.start()]}{found[1]}{new}\n{found[2]}{text[found.end():]}'
