@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many, KINDS, Outcome, run
 from adversarial_rl.grader.pool import default_sandbox, Job, Report, Sandbox
 from adversarial_rl.grader.test_cases import parse_tests
@@ -141,7 +141,7 @@ CLIENT = textwrap.dedent('''
     import os, signal, sys
     signal.signal(signal.SIGINT, signal.default_int_handler)   # A shell's background jobs start with Ctrl-C ignored
     from adversarial_rl.grader.pool import Job, Sandbox
-    from adversarial_rl.grader.execution import Limits
+    from adversarial_rl.grader.execution import Limits, Step
     s = Sandbox(workers=2)
     print(*s.pids(), s.root, flush=True)
     try: s.map([Job('while True: pass', (), Limits(wall_seconds=60, cpu_seconds=60))] * 4)
@@ -204,7 +204,7 @@ def test_report_of_a_closed_sandbox():
 
 def test_infra_error_is_no_verdict():
     from adversarial_rl.grader.grading import to_outcome
-    o = to_outcome(Report(steps=(('ok', ''), ('ok', '')), finished=True, error='lost'), Job('', ('assert 1',)))
+    o = to_outcome(Report(steps=(Step('ok'), Step('ok')), finished=True, error='lost'), Job('', ('assert 1',)))
     assert (o.kind, o.passed, o.per_test) == ('infra_error', False, (False,))
     assert isinstance(o, Outcome)
 

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['DOINGS', 'MODULES', 'BUILTINS', 'UNTIDY', 'FAILED', 'VERDICTS', 'kind_of', 'builtin_names', 'Host', 'candidate',
            'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'Handle', 'is_class_name', 'Call',
-           'nearest_builtin', 'refresh', 'study', 'apart', 'tidy', 'wait_for_program', 'judge']
+           'nearest_builtin', 'refresh', 'Needs', 'study', 'apart', 'tidy', 'wait_for_program', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import ast
@@ -15,9 +15,10 @@ import json
 import operator
 import sys
 import types
+from typing import NamedTuple
 
 from .codec import Link, pack, Reader, unpack
-from .execution import step
+from .execution import run_step
 
 # %% ../../nbs/03_grader/04_judge.ipynb #51c5b2c8
 DOINGS = dict(call=lambda f, *args, **kw: f(*args, **kw), get=getattr, set=setattr, item=operator.getitem, put=operator.setitem, delete=operator.delitem,
@@ -93,7 +94,7 @@ def candidate(link:Link, code:str):
     "Life of a candidate: compile, run, answer; returns when the judge is gone."
     module = types.ModuleType('candidate')
     sys.modules.update({'__main__': module, 'candidate': module})
-    kind, message = step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
+    kind, message = run_step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
     try: link.send(['ready'] if kind == 'ok' else ['failed', kind, message])
     except (EOFError, OSError): return
     if kind == 'ok':
@@ -262,8 +263,15 @@ MODULES = set('math cmath collections itertools functools string re heapq bisect
 BUILTINS = set(dir(builtins))
 UNTIDY = set('exec eval compile open input globals locals vars setattr delattr getattr memoryview breakpoint __import__ print exit quit help'.split())
 
+class Needs(NamedTuple):
+    "What tests need of the program and of the judge."
+    names:list[str]    # Names that are the program's
+    modules:list[str]  # Modules that the judge provides
+    why_together:str   # Why the tests must share the program's process; '' if they need not
+    tidy:bool          # Whether they leave the judge as it was
+
 def study(tests:list  # Test sources
-         )->tuple:    # (names asked of the candidate, modules of the judge's, why the tests cannot be run apart or '', whether they leave the judge as it was)
+         )->Needs:
     "What tests need, from their text alone; sources that do not parse say nothing."
     used, own, called, bases, nodes = set(), set(), set(), set(), []
     for source in tests:
@@ -280,7 +288,7 @@ def study(tests:list  # Test sources
     modules = (bases & sys.stdlib_module_names) - called - own
     theirs = used - own - modules - BUILTINS
     if not theirs and len(alone := called - own - UNTIDY) == 1: theirs = alone
-    return sorted(theirs), sorted(modules), apart(nodes, theirs), tidy(nodes) and modules <= MODULES
+    return Needs(sorted(theirs), sorted(modules), apart(nodes, theirs), tidy(nodes) and modules <= MODULES)
 
 def apart(nodes, theirs)->str:
     "Why these tests must share a process with the program; '' if they need not."
@@ -337,7 +345,7 @@ def judge(link:Link,   # To the candidate
         try:
             if stale: space.update(found := call.names(names))
             stale = not all(isinstance(x, (Remote, type)) for x in found.values())   # Data may change from test to test
-            kind, message = step(source, space, f'test {i}')
+            kind, message = run_step(source, space, f'test {i}')
         except MemoryError: kind, message = 'memory_limit', 'MemoryError'
         except (Gone, Refused): pass
         except (TypeError, ValueError, AttributeError): call.problem = call.problem or Refused('the answer cannot be read')

@@ -89,9 +89,9 @@ class Template:
             facts = recv_frame(self.sock)[0]
             said = os.pread(report.fileno(), 1 << 20, 0)
         if 'error' in facts: return Report(error=facts['error'], layers=self.layers)
-        report = read_report(said, nonce)
-        fine = facts.pop('judged') and (not apart or report['started'] or facts['killed'] or facts['status'] is None or facts['status'] < 0)
-        return Report(**report, **facts, layers=self.layers, together=not apart, error='' if fine else 'no report')
+        reported = read_report(said, nonce)
+        fine = facts.pop('judged') and (not apart or reported.started or facts['killed'] or facts['status'] is None or facts['status'] < 0)
+        return Report(**reported._asdict(), **facts, layers=self.layers, together=not apart, error='' if fine else 'no report')
 
     def close(self, patience:float=2.0): # Seconds until it is killed
         "End the process and whatever it runs."
