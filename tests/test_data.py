@@ -7,18 +7,19 @@ import pytest
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.problems.curriculum import curriculum as cur
+from adversarial_rl.problems import curriculum as cur
 from adversarial_rl.problems.problem import load_problems
 
-DOUBLE = dict(id='double', description='Return twice n.', function_signature='def double(n):', baseline_tests=['assert double(3) == 6'],
-              reference_solution='def double(n):\n    return 2 * n', difficulty='easy', tags=[])
+DOUBLE = dict(id='double', description='Return twice n.', function_signature='def double(n):',
+              baseline_tests=['assert double(3) == 6'], reference_solution='def double(n):\n    return 2 * n',
+              difficulty='easy', tags=[])
 
 
 def test_example_references_pass_their_own_tests():
     problems = load_problems(resource('data/example_problems.json'))
     assert len(problems) >= 60 and {p.difficulty for p in problems} == {'easy', 'medium', 'hard'}
-    bad = [p.id for p, o in zip(problems, grade_many([(p.reference_solution, list(p.baseline_tests)) for p in problems])) if not o.passed]
-    assert not bad
+    outcomes = grade_many([(p.reference_solution, list(p.baseline_tests)) for p in problems])
+    assert not [p.id for p, o in zip(problems, outcomes) if not o.passed]
 
 
 def test_example_tests_refuse_programs_that_do_nothing():
@@ -49,21 +50,29 @@ def test_working_of_a_test_ends_in_a_valid_assertion():
 
 
 def test_baseline_tests_refuse_most_neighbours():
-    "A program for another problem of the same family passes hardly ever."
+    "A program for another problem of the same family hardly ever passes."
     rng, jobs = random.Random(0), []
     for c in rng.sample(cur.curriculum('held_out'), 150):
-        other = rng.choice([o for o in cur.curriculum('held_out') if o.family == c.family and o.reference != c.reference])
+        neighbours = [o for o in cur.curriculum('held_out') if o.family == c.family and o.reference != c.reference]
+        other = rng.choice(neighbours)
         jobs.append((other.reference, list(cur.to_problem(c).baseline_tests)))
     assert sum(o.passed for o in grade_many(jobs)) <= 3
 
 
-@pytest.mark.parametrize('change, says', [
-    (dict(id=None), "field 'id' must be a str"), (dict(id=''), "field 'id' is empty"), (dict(baseline_tests=[]), "'baseline_tests' is empty"),
-    (dict(baseline_tests=['double(3) == 6']), 'has no assert statement'), (dict(baseline_tests=['assert double(3 == 6']), 'not valid Python'),
-    (dict(baseline_tests=[6]), 'strings of whole characters only'), (dict(function_signature='double(n)'), "field 'function_signature'"),
-    (dict(reference_solution='def triple(n): return 3'), "does not define 'double'"), (dict(difficulty='odd'), "field 'difficulty'"), (dict(extra=1), "'extra' is not known")])
-def test_a_broken_problem_is_named(tmp_path, change, says):
+@pytest.mark.parametrize('change, message', [
+    (dict(id=None), "field 'id' must be a str"),
+    (dict(id=''), "field 'id' is empty"),
+    (dict(baseline_tests=[]), "'baseline_tests' is empty"),
+    (dict(baseline_tests=['double(3) == 6']), 'has no assert statement'),
+    (dict(baseline_tests=['assert double(3 == 6']), 'not valid Python'),
+    (dict(baseline_tests=[6]), 'strings of whole characters only'),
+    (dict(function_signature='double(n)'), "field 'function_signature'"),
+    (dict(reference_solution='def triple(n): return 3'), "does not define 'double'"),
+    (dict(difficulty='odd'), "field 'difficulty'"),
+    (dict(extra=1), "'extra' is not known")])
+def test_a_broken_problem_is_named(tmp_path, change, message):
     path = tmp_path/'mine.json'
     path.write_text(json.dumps({'problems': [DOUBLE, DOUBLE | dict(id='second') | change]}))
     with pytest.raises(UsageError) as e: load_problems(path)
-    assert says in str(e.value) and 'problem 2' in str(e.value) and str(path) in str(e.value) and '\n' not in str(e.value)
+    assert '\n' not in str(e.value)
+    for part in (message, 'problem 2', str(path)): assert part in str(e.value)

@@ -4,44 +4,54 @@
 
 # %% auto #0
 __all__ = ['KS', 'LETTERS', 'FAMILIES', 'SPLITS', 'Operation', 'operations', 'Family', 'Composition', 'trace', 'draw_input',
-           'call', 'value', 'test_working', 'to_problem', 'split_of', 'curriculum', 'starter_problems']
+           'call', 'value', 'items_of', 'branch_of', 'test_working', 'to_problem', 'split_of', 'curriculum',
+           'starter_problems']
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #ce37e795
 import hashlib
 import itertools
 import random
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from .problem import Problem
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #aba44c89
 @dataclass(frozen=True)
 class Operation:
-    "One building block of a problem: the same idea in words, as an instruction, as code, and the edge case it brings."
+    "One building block of a problem: the same idea in words, as an instruction, as code, and its edge case."
     name: str        # Identity in a composition; the same for every `k`
     phrase: str      # In the description
     action: str      # In the informal stage
     code: str        # Python expression
     note: str = ''   # In the stage of constraints and invariants
 
-def operations(rows,  # (name, phrase, action, code[, note]) rows; '{k}' in the texts stands for a number
-               ks     # Values of `k`
-              )->tuple:  # Operations, one a row, or one a row and `k`
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c50
+def operations(rows:Iterable[tuple[str, ...]],  # (name, phrase, action, code[, note]); '{k}' stands for a value
+               values:Sequence[int|str]         # Of `k`
+              )->tuple[Operation, ...]:         # One a row, or one a row and value
     "Expand rows to `Operation`s."
-    return tuple(Operation(r[0], *(t.replace('{k}', str(k)) for t in r[1:]))
-                 for r in rows for k in (ks if any('{k}' in t for t in r[1:]) else ks[:1]))
+    expanded = []
+    for name, *texts in rows:
+        used = values if any('{k}' in t for t in texts) else values[:1]
+        expanded += [Operation(name, *(t.replace('{k}', str(k)) for t in texts)) for k in used]
+    return tuple(expanded)
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #f848f020
 KS, LETTERS = (2, 3, 4, 5), 'ABCD'
 
 _KEEP = [('all', '', 'Take all', 'True'),
          ('even', 'even ', 'Keep the even', 'x % 2 == 0'), ('odd', 'odd ', 'Keep the odd', 'x % 2 == 1'),
-         ('above', 'above {k} ', 'Keep those above {k}', 'x > {k}'), ('below', 'below {k} ', 'Keep those below {k}', 'x < {k}'),
+         ('above', 'above {k} ', 'Keep those above {k}', 'x > {k}'),
+         ('below', 'below {k} ', 'Keep those below {k}', 'x < {k}'),
          ('not', 'other than {k} ', 'Drop each {k}', 'x != {k}')]
 _CHANGE = [('same', '', 'leave them', 'x'), ('square', 'squares of ', 'square each', 'x * x'),
-           ('times', '{k} times ', 'multiply each by {k}', 'x * {k}'), ('plus', '{k} more than ', 'add {k} to each', 'x + {k}'),
-           ('minus', '{k} less than ', 'take {k} from each', 'x - {k}'), ('from', '{k} minus ', 'take each from {k}', '{k} - x')]
+           ('times', '{k} times ', 'multiply each by {k}', 'x * {k}'),
+           ('plus', '{k} more than ', 'add {k} to each', 'x + {k}'),
+           ('minus', '{k} less than ', 'take {k} from each', 'x - {k}'),
+           ('from', '{k} minus ', 'take each from {k}', '{k} - x')]
 _COMBINE = [('sum', 'sum', 'add them up', 'sum(ys)', 'none kept gives 0'),
             ('count', 'count', 'count them', 'len(ys)', 'none kept gives 0'),
             ('largest', 'largest', 'take the largest', 'max(ys, default=0)', 'none kept gives 0'),
@@ -50,11 +60,18 @@ _COMBINE = [('sum', 'sum', 'add them up', 'sum(ys)', 'none kept gives 0'),
             ('reversed', 'reversed list', 'list them backwards', 'ys[::-1]', 'none kept gives []'),
             ('first', 'first', 'take the first', 'ys[0] if ys else 0', 'none kept gives 0'),
             ('last', 'last', 'take the last', 'ys[-1] if ys else 0', 'none kept gives 0')]
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c52
+#| export
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #72916e9b
 _TEXT_KEEP = [('all', '', 'Take all', 'True'), ('vowels', 'vowels among the ', 'Keep the vowels', "x in 'AEIOU'"),
               ('others', 'non-vowels among the ', 'Drop the vowels', "x not in 'AEIOU'"),
-              ('not', 'other than {k} ', 'Drop each {k}', "x != '{k}'"), ('before', 'before {k} ', 'Keep those before {k}', "x < '{k}'")]
+              ('not', 'other than {k} ', 'Drop each {k}', "x != '{k}'"),
+              ('before', 'before {k} ', 'Keep those before {k}', "x < '{k}'")]
 _TEXT_CHANGE = [('same', '', 'leave them', 'x'), ('twice', 'doubled ', 'double each', 'x + x'),
-                ('dash', 'dashed ', 'put a dash after each', "x + '-'"), ('star', 'starred ', 'put a star before each', "'*' + x")]
+                ('dash', 'dashed ', 'put a dash after each', "x + '-'"),
+                ('star', 'starred ', 'put a star before each', "'*' + x")]
 _TEXT_COMBINE = [('join', 'text', 'join them', "''.join(ys)", "none kept gives ''"),
                  ('back', 'reversed text', 'join them backwards', "''.join(ys[::-1])", "none kept gives ''"),
                  ('list', 'list', 'list them', 'ys', 'none kept gives []'),
@@ -62,11 +79,22 @@ _TEXT_COMBINE = [('join', 'text', 'join them', "''.join(ys)", "none kept gives '
                  ('count', 'count', 'count them', 'len(ys)', 'none kept gives 0'),
                  ('head', 'first', 'take the first', "ys[0] if ys else ''", "none kept gives ''"),
                  ('tail', 'last', 'take the last', "ys[-1] if ys else ''", "none kept gives ''")]
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c54
+#| export
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #315ec70e
 _PAIR_IF = [('more', 'a is above b', 'a > b'), ('less', 'a is below b', 'a < b'), ('equal', 'a equals b', 'a == b'),
             ('even', 'a is even', 'a % 2 == 0'), ('odd', 'b is odd', 'b % 2 == 1'),
             ('a_above', 'a is above {k}', 'a > {k}'), ('b_below', 'b is below {k}', 'b < {k}')]
-_PAIR_THEN = [('add', 'a plus b', 'a + b'), ('sub', 'a minus b', 'a - b'), ('bus', 'b minus a', 'b - a'), ('mul', 'a times b', 'a * b'),
-              ('a', 'a', 'a'), ('b', 'b', 'b'), ('a_times', 'a times {k}', 'a * {k}'), ('b_plus', 'b plus {k}', 'b + {k}')]
+_PAIR_THEN = [('add', 'a plus b', 'a + b'),
+              ('sub', 'a minus b', 'a - b'),
+              ('bus', 'b minus a', 'b - a'),
+              ('mul', 'a times b', 'a * b'),
+              ('a', 'a', 'a'),
+              ('b', 'b', 'b'),
+              ('a_times', 'a times {k}', 'a * {k}'),
+              ('b_plus', 'b plus {k}', 'b + {k}')]
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #e7bdf44e
 @dataclass(frozen=True)
@@ -74,26 +102,33 @@ class Family:
     "Problems over one kind of input: a signature, how inputs are drawn, and the operations that may be composed."
     name: str
     signature: str
-    slots: tuple     # One tuple of `Operation` for each slot of a composition
-    noun: str = ''   # What the items are, in the description
-    items: str = ''  # Python expression the items come from; empty for the pair family
+    slots: tuple[tuple[Operation, ...], ...]   # Operations for each of the three places in a composition
+    noun: str = ''                             # What the items are, in the description
+    items: str = ''                            # Python expression for the items; empty for the pair family
 
-def _item_family(name, signature, noun, items, ks, keep, change, combine):
-    return Family(name, signature, tuple(operations(rows, ks) for rows in (keep, change, combine)), noun, items)
+    @property
+    def parameters(self)->list[str]:
+        "Names of the function's parameters."
+        return self.signature[6:-2].split(', ')
 
-_PAIR = tuple(operations([(n, p, p, c) for n, p, c in rows], KS) for rows in (_PAIR_IF, _PAIR_THEN, _PAIR_THEN))
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c55
+def _slots(values, *tables): return tuple(operations(rows, values) for rows in tables)
+
+_PAIR = [[(name, phrase, phrase, code) for name, phrase, code in rows] for rows in (_PAIR_IF, _PAIR_THEN, _PAIR_THEN)]
 FAMILIES = {f.name: f for f in (
-    _item_family('list', 'def f(xs):', 'numbers in xs', 'xs', KS, _KEEP, _CHANGE, _COMBINE),
-    _item_family('range', 'def f(n):', 'numbers up to n', 'range(1, n + 1)', KS, _KEEP, _CHANGE, _COMBINE),
-    _item_family('text', 'def f(s):', 'letters of s', 's', LETTERS, _TEXT_KEEP, _TEXT_CHANGE, _TEXT_COMBINE),
-    Family('pair', 'def f(a, b):', _PAIR))}
+    Family('list', 'def f(xs):', _slots(KS, _KEEP, _CHANGE, _COMBINE), 'numbers in xs', 'xs'),
+    Family('range', 'def f(n):', _slots(KS, _KEEP, _CHANGE, _COMBINE), 'numbers up to n', 'range(1, n + 1)'),
+    Family('text', 'def f(s):', _slots(LETTERS, _TEXT_KEEP, _TEXT_CHANGE, _TEXT_COMBINE), 'letters of s', 's'),
+    Family('pair', 'def f(a, b):', _slots(KS, *_PAIR)))}
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #d7bd521d
+_ADJECTIVES = ('even', 'odd', 'vowels', 'others')   # Their phrases stand before the noun
+
 @dataclass(frozen=True)
 class Composition:
     "One problem of the curriculum: a family and one operation for each of its slots."
     family: Family
-    ops: tuple
+    ops: tuple[Operation, ...]
 
     @property
     def key(self)->str:
@@ -104,89 +139,101 @@ class Composition:
     def description(self)->str:
         a, b, c = self.ops
         if not self.family.items: return f'If {a.phrase} return {b.phrase}, else {c.phrase}.'
-        where = f'{a.phrase}{self.family.noun}' if a.name in ('even', 'odd', 'vowels', 'others') else f'{self.family.noun} {a.phrase}'.strip()
-        return f'Return the {c.phrase} of {b.phrase}the {where}.'
+        noun = self.family.noun
+        items = f'{a.phrase}{noun}' if a.name in _ADJECTIVES else f'{noun} {a.phrase}'.strip()
+        return f'Return the {c.phrase} of {b.phrase}the {items}.'
 
     @property
-    def body(self)->str:
+    def steps(self)->tuple[str, str]:
+        "The line that makes `ys` (none for a pair), and the expression of the result."
         a, b, c = self.ops
-        if not self.family.items: return f'    return {b.code} if {a.code} else {c.code}'
-        where = '' if a.code == 'True' else f' if {a.code}'
-        return f'    ys = [{b.code} for x in {self.family.items}{where}]\n    return {c.code}'
+        if not self.family.items: return '', f'{b.code} if {a.code} else {c.code}'
+        condition = '' if a.code == 'True' else f' if {a.code}'
+        return f'ys = [{b.code} for x in {self.family.items}{condition}]', c.code
 
     @property
-    def reference(self)->str: return f'{self.family.signature}\n{self.body}'
+    def reference(self)->str:
+        first, result = self.steps
+        return '\n    '.join(filter(None, (self.family.signature, first, f'return {result}')))
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #21e90e56
-def trace(c:Composition  # A problem
-         )->dict:        # Stage name -> text
+def trace(c:Composition)->dict[str, str]: # Stage name -> text
     "What a careful writer puts into the five stages for `c`."
-    a, b, d = c.ops
+    first, second, third = c.ops
     if not c.family.items:
-        return dict(informal=f'Two cases. {a.phrase}: {b.phrase}. Otherwise: {d.phrase}.',
-                    structured=f'test: {a.code}\nyes: {b.code}\nno: {d.code}',
-                    pseudocode=f'if {a.code} then give {b.code} else give {d.code}',
+        return dict(informal=f'Two cases. {first.phrase}: {second.phrase}. Otherwise: {third.phrase}.',
+                    structured=f'test: {first.code}\nyes: {second.code}\nno: {third.code}',
+                    pseudocode=f'if {first.code} then give {second.code} else give {third.code}',
                     constraints='one case holds, never both',
                     code=c.reference)
-    return dict(informal=f'{a.action}, {b.action}, {d.action}.',
-                structured=f'keep: {a.code}\nchange: {b.code}\ncombine: {d.name}',
-                pseudocode=f'for x in {c.family.items}: if {a.code}: take {b.code}; give {d.name}',
-                constraints=f'{d.note}; the order stays',
+    loop = f'for x in {c.family.items}: if {first.code}: take {second.code}'
+    return dict(informal=f'{first.action}, {second.action}, {third.action}.',
+                structured=f'keep: {first.code}\nchange: {second.code}\ncombine: {third.name}',
+                pseudocode=f'{loop}; give {third.name}',
+                constraints=f'{third.note}; the order stays',
                 code=c.reference)
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #e3576166
-def draw_input(family:Family,      # Whose inputs
-               rng:random.Random,  # Source of randomness
-               small:bool=True     # Short, as a test writer uses; else longer, for grading
-              )->tuple:            # Arguments of one call
+def draw_input(family:Family, rng:random.Random,
+               small:bool=True       # Short, as a test writer uses; else longer, for grading
+              )->tuple[Any, ...]:    # Arguments of one call
     "Draw the arguments of one call of `f`."
     most = 3 if small else 8
-    letters = lambda lo, hi: ''.join(rng.choice('ABCDEFGHIO') for _ in range(rng.randint(lo, hi)))
-    if family.name == 'list': return [rng.randint(0, 9) for _ in range(rng.randint(0 if small else 1, most))],
-    if family.name == 'range': return rng.randint(0, 5 if small else 12),
-    if family.name == 'text': return letters(0, most),
+    if family.name == 'list': return ([rng.randint(0, 9) for _ in range(rng.randint(0 if small else 1, most))],)
+    if family.name == 'range': return (rng.randint(0, 5 if small else 12),)
+    if family.name == 'text': return (''.join(rng.choice('ABCDEFGHIO') for _ in range(rng.randint(0, most))),)
     return rng.randint(0, 7), rng.randint(0, 7)
 
-def call(args)->str:  # Arguments of one call
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c5b
+def call(args:tuple[Any, ...])->str:
     "Source text of the call of `f` with `args`."
     return f"f({', '.join(map(repr, args))})"
 
 @lru_cache
-def _function(source):
-    env = {}
+def _function(source:str):
+    env: dict[str, Any] = {}
     exec(source, env)
     return env['f']
 
-def value(c:Composition,  # A problem
-          args:tuple      # Arguments of one call
-         ):               # What the reference returns
-    "The reference's answer, for text written by this module alone."
+def value(c:Composition, args:tuple[Any, ...])->Any:
+    "What the reference of `c` returns for `args`."
     return _function(c.reference)(*args)
 
-def test_working(c:Composition,  # A problem
-                 args:tuple      # Arguments of one call
-                )->str:          # Working and, on the last line, the assertion
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c5e
+def items_of(c:Composition, args:tuple[Any, ...])->tuple[list[Any], list[Any]]: # Kept, and after the change
+    "The items that a composition of an item family keeps, and what they become."
+    keep, change, _ = c.ops
+    env = dict(zip(c.family.parameters, args))
+    kept = eval(f'[x for x in {c.family.items} if {keep.code}]', env)
+    return kept, eval(f'[{change.code} for x in kept]', dict(env, kept=kept))
+
+def branch_of(c:Composition, args:tuple[Any, ...])->tuple[bool, str]: # Condition, and the expression it selects
+    "Which branch a composition of the pair family takes."
+    condition, yes, no = c.ops
+    holds = eval(condition.code, dict(zip(c.family.parameters, args)))
+    return holds, (yes if holds else no).code
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c61
+def test_working(c:Composition, args:tuple[Any, ...])->str: # Working and, on the last line, the assertion
     "How a careful tester works out one test of `c`."
-    a, b, d = c.ops
     if c.family.items:
-        env = dict(zip([c.family.signature[6:-2]], args))
-        kept = eval(f'[x for x in {c.family.items} if {a.code}]', env)
-        ys = eval(f'[{b.code} for x in kept]', dict(env, kept=kept))
-        work = f'{args[0]!r} keep {kept!r} change {ys!r}'
+        kept, changed = items_of(c, args)
+        work = f'{args[0]!r} keep {kept!r} change {changed!r}'
     else:
-        yes = eval(a.code, dict(zip('ab', args)))
-        chosen = ''.join(str(args['ab'.index(ch)]) if ch in 'ab' else ch for ch in (b if yes else d).code)
-        work = f'{args[0]}, {args[1]} {yes} so {chosen}'
+        holds, code = branch_of(c, args)
+        numbers = ''.join(str(args['ab'.index(letter)]) if letter in 'ab' else letter for letter in code)
+        work = f'{args[0]}, {args[1]} {holds} so {numbers}'
     return f'{work}\nassert {call(args)} == {value(c, args)!r}'
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #966baf69
-def to_problem(c:Composition,  # A problem of the curriculum
+_EDGES: dict[str, tuple[Any, ...]] = dict(list=([],), range=(0,), text=('',), pair=(4, 4))
+
+def to_problem(c:Composition,
                n_tests:int=10  # Baseline tests
-              )->Problem:      # In the project's format
-    "`c` in the format of `problems`, with tests that depend on `c` alone."
-    rng, tests = random.Random(c.description), {}
-    edge = dict(list=([],), range=(0,), text=('',), pair=(4, 4))[c.family.name]
-    tests[call(edge)] = value(c, edge)
+              )->Problem:
+    "`c` as a `Problem`, with tests that depend on `c` alone."
+    rng, edge = random.Random(c.description), _EDGES[c.family.name]
+    tests = {call(edge): value(c, edge)}
     for _ in range(200):
         if len(tests) == n_tests: break
         args = draw_input(c.family, rng, small=False)
@@ -208,24 +255,32 @@ def split_of(key:str  # `Composition.key`
         u -= share
     return name
 
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c66
+def _idle(c:Composition)->bool:
+    "Whether an operation of `c` changes nothing: counting what was changed, or two equal branches."
+    _, second, third = c.ops
+    if c.family.items: return third.name == 'count' and second.name != 'same'
+    return second.code == third.code
+
 @lru_cache
-def curriculum(split:str        # A name in `SPLITS`
-              )->tuple:         # Compositions, families interleaved, in a fixed random order
+def curriculum(split:str                    # A name in `SPLITS`
+              )->tuple[Composition, ...]:   # Families interleaved, in a fixed random order
     "All distinct compositions of one split."
-    kept = {}
-    for family in FAMILIES.values():
-        for ops in itertools.product(*family.slots):
-            c = Composition(family, ops)
-            idle = ops[2].name == 'count' and ops[1].name != 'same' if family.items else ops[1].code == ops[2].code
-            if not idle and split_of(c.key) == split: kept[c.description] = c
-    rng, piles = random.Random(0), {name: [] for name in FAMILIES}
-    for c in sorted(kept.values(), key=lambda c: c.description): piles[c.family.name].append(c)
+    every = [Composition(family, ops) for family in FAMILIES.values() for ops in itertools.product(*family.slots)]
+    distinct = {c.description: c for c in every if not _idle(c) and split_of(c.key) == split}
+    rng = random.Random(0)
+    piles: dict[str, list[Composition]] = {name: [] for name in FAMILIES}
+    for description in sorted(distinct): piles[distinct[description].family.name].append(distinct[description])
     for pile in piles.values(): rng.shuffle(pile)
     return tuple(c for turn in itertools.zip_longest(*piles.values()) for c in turn if c)
 
+# %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c68
 @lru_cache
-def _problems(split, n): return tuple(to_problem(c) for c in curriculum(split)[:n])
+def _problems(split:str, n:int|None)->tuple[Problem, ...]:
+    return tuple(to_problem(c) for c in curriculum(split)[:n])
 
-def starter_problems(split:str, n:int=None)->list:
-    "The first `n` problems of a split (all by default), as `Problem`s."
+def starter_problems(split:str,       # A name in `SPLITS`
+                     n:int|None=None  # The first of them; all by default
+                    )->list[Problem]:
+    "The problems of a split."
     return list(_problems(split, n))

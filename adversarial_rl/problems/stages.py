@@ -8,59 +8,69 @@ __all__ = ['REASONING_STAGES', 'TEST_STAGE', 'PLAIN_STOP', 'ReasoningStage', 'pl
 
 # %% ../../nbs/02_problems/02_stages.ipynb #3808d940
 import re
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .problem import Problem
 
 # %% ../../nbs/02_problems/02_stages.ipynb #a99b62dc
 @dataclass(frozen=True)
 class ReasoningStage:
-    "One stage of a transcript: how it is called, introduced, and whether its text holds the code."
+    "One stage of a transcript: its name, the texts that introduce it, and whether its text holds the code."
     name: str
     title: str
     instruction: str
     yields_code: bool = False
 
 REASONING_STAGES = [
-    ReasoningStage('informal', 'Informal reasoning', 'Think about the problem in a few plain sentences: what is given, what is wanted, which idea solves it.'),
-    ReasoningStage('structured', 'Structured reasoning', 'Now structure it: inputs and outputs with their types, the steps in order, the special cases.'),
+    ReasoningStage('informal', 'Informal reasoning', 'Think about the problem in a few plain sentences: '
+                   'what is given, what is wanted, which idea solves it.'),
+    ReasoningStage('structured', 'Structured reasoning', 'Now structure it: inputs and outputs with their types, '
+                   'the steps in order, the special cases.'),
     ReasoningStage('pseudocode', 'Pseudocode', 'Write the algorithm as short pseudocode.'),
-    ReasoningStage('constraints', 'Constraints and invariants', 'List the constraints on the input, the edge cases, and the invariants that hold while the algorithm runs.'),
-    ReasoningStage('code', 'Executable code', 'Write the complete Python function in one ```python block, with no tests and no explanation.', yields_code=True),
+    ReasoningStage('constraints', 'Constraints and invariants', 'List the constraints on the input, the edge cases, '
+                   'and the invariants that hold while the algorithm runs.'),
+    ReasoningStage('code', 'Executable code', 'Write the complete Python function in one ```python block, '
+                   'with no tests and no explanation.', yields_code=True),
 ]
-TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Write up to {n} test cases that a wrong solution would fail. Work each expected value out first. '
-                            'One assert statement a line, each a single call of {name} compared with a literal, in one ```python block.')
+TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Write up to {n} test cases that a wrong solution would fail. '
+                            'Work each expected value out first. One assert statement a line, each a single call of '
+                            '{name} compared with a literal, in one ```python block.')
 
 # %% ../../nbs/02_problems/02_stages.ipynb #39b94316
 PLAIN_STOP = '\n###'
 
-def plain_pieces(problem:Problem,  # What is asked
-                 stages:list       # `ReasoningStage`s
-                )->list:           # One text for each stage
-    "The forced text before each stage, for a model that continues text."
+def plain_pieces(problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
+    "The fixed text before each stage, for a model that continues text."
     opening = f'{problem.description}\n{problem.function_signature}'
     return [(opening if i == 0 else '') + f'\n### {s.title}\n' for i, s in enumerate(stages)]
 
 # %% ../../nbs/02_problems/02_stages.ipynb #94c8956b
-_MARK = '<<answer {}>>'
-
-def chat_pieces(tokenizer, problem:Problem, stages:list)->list:
-    "The forced text before each stage, for a model with a chat template."
-    ask = f'{problem.description}\n\nThe signature is:\n```python\n{problem.function_signature}\n```\n\n'
+def chat_pieces(tokenizer,  # Of transformers, with a chat template
+                problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
+    "The fixed text before each stage, for a model with a chat template."
+    marks = [f'<<answer {i}>>' for i in range(len(stages))]
+    opening = f'{problem.description}\n\nThe signature is:\n```python\n{problem.function_signature}\n```\n\n'
     messages = []
-    for i, s in enumerate(stages):
-        messages += [dict(role='user', content=(ask if i == 0 else '') + s.instruction), dict(role='assistant', content=_MARK.format(i))]
-    text = tokenizer.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True) + _MARK.format(len(stages) - 1)
+    for i, stage in enumerate(stages):
+        messages.append(dict(role='user', content=(opening if i == 0 else '') + stage.instruction))
+        messages.append(dict(role='assistant', content=marks[i]))
+    text = tokenizer.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True)
     pieces = []
-    for i in range(len(stages)):
-        piece, text = text.split(_MARK.format(i), 1)
+    for mark in marks[:-1]:
+        piece, text = text.split(mark, 1)
         pieces.append(piece)
-    return pieces
+    return [*pieces, text]
 
-def pieces(tokenizer, problem:Problem, stages:list)->list:
-    "The forced text before each stage: `S` strings; what the player writes goes after each."
-    stages = [ReasoningStage(s.name, s.title, s.instruction.replace('{name}', problem.function_name), s.yields_code) for s in stages]
-    return chat_pieces(tokenizer, problem, stages) if getattr(tokenizer, 'chat_template', None) else plain_pieces(problem, stages)
+# %% ../../nbs/02_problems/02_stages.ipynb #7c1be2d3
+def pieces(tokenizer,                         # With or without a chat template
+           problem:Problem,
+           stages:Sequence[ReasoningStage]    # In order
+          )->list[str]:                       # One text a stage; what the player writes goes after each
+    "The fixed text before each stage."
+    named = [replace(s, instruction=s.instruction.replace('{name}', problem.function_name)) for s in stages]
+    if getattr(tokenizer, 'chat_template', None): return chat_pieces(tokenizer, problem, named)
+    return plain_pieces(problem, named)
 
 # %% ../../nbs/02_problems/02_stages.ipynb #bef61047
 _FENCE = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.S)
@@ -68,7 +78,7 @@ _FENCE = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.S)
 def extract_code(text:str,  # What the model wrote in the code stage
                  name:str   # The function that must be defined
                 )->str:     # Source text; may still be wrong
-    "The program in an answer, whatever stands around it."
+    "The program in an answer, without the prose around it."
     fences = _FENCE.findall(text)
     defining = [f for f in fences if re.search(rf'^\s*(async\s+)?def\s+{re.escape(name)}\b', f, re.M)]
     if fences: return (defining or fences)[-1].strip('\n')
