@@ -1,4 +1,4 @@
-"The classic bugs of PPO on language models, each with a test that would catch it."
+"The classic bugs of PPO on language models, each with a test that catches it."
 import copy
 from dataclasses import replace
 
@@ -7,7 +7,10 @@ import torch
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
-from adversarial_rl.learn.ppo import Learner, LossScale, of_stage
+from adversarial_rl.learn import optimizer as learn_optimizer, ppo
+from adversarial_rl.learn.optimizer import LossScale
+from adversarial_rl.learn.ppo import Learner
+from adversarial_rl.learn.transcripts import stage_episode, TOKENS
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
 
@@ -27,17 +30,25 @@ def policy(qwen, tokenizer):
 
 def ragged(policy, n=4, temperature=.7, max_new_tokens=12, seed=0):
     "Transcripts of two stages whose openings have different lengths, so that the shorter ones were padded on the left."
-    texts = [['Return the sum of xs.', '\n### Pseudocode\n'], ['Return n.', '\n### Pseudocode\n'], ['If a is above b return a, else the square of b, or nothing at all.', '\n### Pseudocode\n']]
-    pieces = [[policy.tokenizer(t)['input_ids'] for t in row] for row in texts]
+    texts = ['Return the sum of xs.', 'Return n.', 'If a is above b return a, else the square of b, or nothing at all.']
+    pieces = [[policy.tokenizer(t)['input_ids'] for t in (text, '\n### Pseudocode\n')] for text in texts]
     with policy.player('generator'):
         t = sample(policy, pieces, n, max_new_tokens, temperature, torch.Generator().manual_seed(seed))
     return t, torch.arange(len(pieces)).repeat_interleave(n)
 
 
-def learner(policy, **kw): return Learner(policy, 'generator', PPOConfig(**dict(dict(learning_rate=1e-2, critic_warmup=0, kl_coef=0.), **kw)))
+def learner(policy, value_learning_rate=1e-3, **settings):
+    config = PPOConfig(**dict(learning_rate=1e-2, critic_warmup=0, kl_coef=0.) | settings)
+    return Learner(policy, 'generator', config, value_learning_rate)
 
 
-def gradients(policy): return torch.cat([p.grad.flatten() for p in policy.parameters('generator').values() if p.grad is not None])
+def learner_at_rest(policy, **settings):
+    "A learner whose steps move nothing, so that its gradients can be read."
+    return learner(policy, value_learning_rate=0., learning_rate=0., **settings)
+
+
+def gradients(policy):
+    return torch.cat([p.grad.flatten() for p in policy.parameters('generator').values() if p.grad is not None])
 
 
 def test_sampling_and_training_agree_on_log_probabilities(policy):
@@ -65,20 +76,18 @@ def test_wrong_temperature_would_be_seen(policy):
 
 @pytest.mark.parametrize('change', ['permute', 'pad', 'micro_batch'])
 def test_layout_of_the_batch_does_not_matter(policy, change):
-    still = dict(learning_rate=0., value_learning_rate=0.)
     t, group = ragged(policy)
     reward = torch.rand(len(t), generator=torch.Generator().manual_seed(3))
-    learner(policy, **still).update(t, reward, group, temperature=.7)
+    learner_at_rest(policy).update(t, reward, group, temperature=.7)
     expected = gradients(policy).clone()
     kw = {}
     if change == 'permute':
         order = torch.randperm(len(t), generator=torch.Generator().manual_seed(4))
         t, reward, group = t.select(order), reward[order], group[order]
     if change == 'pad':
-        grow = lambda x: torch.nn.functional.pad(x, (0, 9))
-        t = replace(t, **{f: grow(getattr(t, f)) for f in ('ids', 'mask', 'stage', 'action', 'logp')})
+        t = replace(t, **{name: torch.nn.functional.pad(getattr(t, name), (0, 9)) for name in TOKENS})
     if change == 'micro_batch': kw = dict(micro_batch=5)
-    learner(policy, **still, **kw).update(t, reward, group, temperature=.7)
+    learner_at_rest(policy, **kw).update(t, reward, group, temperature=.7)
     assert expected.abs().max() > 0
     torch.testing.assert_close(gradients(policy), expected, atol=1e-5, rtol=1e-4)
 
@@ -92,9 +101,11 @@ def test_a_rewarded_token_becomes_likelier(policy, sign):
         ids = torch.tensor([piece[0][0] + [pays]])
         action = torch.zeros_like(ids, dtype=torch.bool)
         action[0, -1] = True
-        with policy.player('generator'), torch.no_grad(): return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
-    # Among 600 tokens a rare one is seldom drawn, so every row is given it or another at random.
-    rng, before, who = torch.Generator().manual_seed(0), chance(), learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
+        with policy.player('generator'), torch.no_grad():
+            return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
+    # One of 600 tokens is seldom drawn, so every other row is given it.
+    rng, before = torch.Generator().manual_seed(0), chance()
+    who = learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
     for _ in range(30):
         with policy.player('generator'): t = sample(policy, piece, 32, 1, 1., rng)
         last = t.mask.sum(1) - 1
@@ -159,172 +170,162 @@ def test_critic_warms_up_before_the_policy_moves(policy):
 
 def test_a_stage_ends_where_its_last_token_stands(policy):
     t, _ = ragged(policy)
-    first, held = of_stage(t, 0)
+    first, held = stage_episode(t, 0)
     assert not held.any()
     assert first.action.sum() == (t.action & (t.stage == 0)).sum()
     assert first.ids.shape[1] < t.ids.shape[1]
-    assert of_stage(t, None)[0].action.sum() == t.action.sum()
+    assert stage_episode(t, None)[0].action.sum() == t.action.sum()
 
 
 def test_cut_off_costs_the_penalty(policy):
-    "Two rows alike but for the cut: only the penalty tells them apart."
+    "Two rows that differ only in the cut: only the penalty distinguishes them."
     t, _ = ragged(policy, n=2)
     t = t.select([0, 1])
     t.truncated[:] = False
     t.truncated[0, 1] = True
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=1, temperature=.7)['dead_groups'] == 0
-    assert learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=0, temperature=.7)['dead_groups'] == 1
+    for stage, dead in ((1, 0), (0, 1)):
+        update = learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage, .7)
+        assert update['dead_groups'] == dead
 
 
-def test_the_other_stages_are_held_where_they_were(policy):
+def test_the_other_stages_are_held_where_they_were(policy, monkeypatch):
     "Many steps on one stage: with the anchor, the other stage's tokens keep their log-probabilities much better."
-    def drift(coef):
+    monkeypatch.setattr(ppo, 'ANCHOR_COEF', 10.)
+    def drift(anchored):
         before = {n: p.clone() for n, p in policy.parameters('generator').items()}
         t, group = ragged(policy)
         other = t.action & (t.stage == 1)
         def logp():
-            with policy.player('generator'), torch.no_grad(): return policy.score('generator', t.ids, t.mask, other, .7)[0]
-        who, start = learner(policy, anchor_coef=coef, logp_tolerance=0.), logp()
-        who.begin_stage()
+            with policy.player('generator'), torch.no_grad():
+                return policy.score('generator', t.ids, t.mask, other, .7)[0]
+        who, start = learner(policy, logp_tolerance=0.), logp()
+        if anchored: who.begin_stage()
         reward = (t.ids * (t.stage == 0)).sum(1) % 2
         for _ in range(10): who.update(t, reward, group, stage=0, temperature=.7)
         moved = (logp() - start).abs().mean().item()
         with torch.no_grad():
             for n, p in policy.parameters('generator').items(): p.copy_(before[n])
         return moved
-    assert drift(10.) < 0.5 * drift(0.)
+    assert drift(True) < 0.5 * drift(False)
 
 
-def weights(policy, name='generator'): return torch.cat([p.detach().flatten() for p in policy.parameters(name).values()])
+def weights(policy, name='generator'):
+    return torch.cat([p.detach().flatten() for p in policy.parameters(name).values()])
 
 
 def rewards(t): return torch.rand(len(t), generator=torch.Generator().manual_seed(3))
 
 
 def test_default_update_is_what_it_was(policy):
-    "Figures recorded before the settings below were there; to the bit on the machine that recorded them."
+    "Figures recorded with the first version of this update."
     t, group = ragged(policy)
     who = learner(policy, kl_coef=.01)
     who.begin_stage()
     metrics = who.update(t, rewards(t), group, stage=0, temperature=.7)
-    assert [metrics[k] for k in ('kl', 'entropy', 'grad_norm', 'value_loss')] == pytest.approx([.0029449747, 6.4802680, .1478382349, .0231035594], rel=1e-4)
-    assert [weights(policy).sum().item(), weights(policy).norm().item()] == pytest.approx([-1.690103, 6.361117], rel=1e-4)
+    recorded = dict(kl=.0029449747, entropy=6.4802680, grad_norm=.1478382349, value_loss=.0231035594)
+    assert {k: metrics[k] for k in recorded} == pytest.approx(recorded, rel=1e-4)
+    totals = [weights(policy).sum().item(), weights(policy).norm().item()]
+    assert totals == pytest.approx([-1.690103, 6.361117], rel=1e-4)
 
 
-@pytest.mark.parametrize('where,kind', [('reward', 'k1'), ('loss', 'k2'), ('loss', 'k3')])
-def test_penalty_pulls_towards_the_reference(policy, where, kind):
+def test_penalty_pulls_towards_the_reference(policy):
     "Rewards that teach nothing by themselves, a strong penalty: the policy comes nearer."
-    who = learner(policy, kl_coef=10., kl_in=where, kl_estimator=kind, group_baseline=False, missing_eos_penalty=0.)
-    found = []
+    who = learner(policy, kl_coef=10., group_baseline=False, missing_eos_penalty=0.)
+    divergence = []
     for seed in range(8):
         t, group = ragged(policy, n=8, seed=seed)
-        found.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
-    assert found[-1] < .7 * found[0]
+        divergence.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
+    assert divergence[-1] < .7 * divergence[0]
 
 
 def test_reference_moves_and_stays_where_it_was_put(policy):
-    "Distance is 0 right after the reference moved, and grows until it moves again; a learner that loads the state measures the same."
-    who = learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False)
-    found = []
+    "Distance is 0 right after the reference moved and grows until it moves again, also for a learner that resumes."
+    def make(): return learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False)
+    who, divergence = make(), []
     for seed in range(5):
-        if seed == 3: other = learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False); other.load_state_dict(copy.deepcopy(who.state_dict())); who = other
+        if seed == 3:
+            state, who = copy.deepcopy(who.state_dict()), make()
+            who.load_state_dict(state)
         t, group = ragged(policy, n=8, seed=seed)
-        found.append(who.update(t, rewards(t), group, temperature=.7)['kl'])
+        divergence.append(who.update(t, rewards(t), group, temperature=.7)['kl'])
     # Moved in the second and the fourth update, before their steps were taken
-    assert 0 < found[0] and 0 < found[2] < found[3] and found[4] < found[3]
+    assert 0 < divergence[0] and 0 < divergence[2] < divergence[3] and divergence[4] < divergence[3]
 
 
 def test_step_sizes_fall_with_the_run(policy):
-    who = learner(policy, learning_rate=.01, value_learning_rate=.1, learning_rate_decay=.75)
-    found = []
-    for share in (0, .5, 1): who.progress(share); found.append([g['lr'] for g in who.optimizer.param_groups])
-    assert [x for pair in found for x in pair] == pytest.approx([.01, .1, .00625, .0625, .0025, .025])
+    who = learner(policy, value_learning_rate=.1, learning_rate=.01, learning_rate_decay=.75)
+    rates = []
+    for done in (0, .5, 1):
+        who.progress(done)
+        rates += [group['lr'] for group in who.optimizer.adamw.param_groups]
+    assert rates == pytest.approx([.01, .1, .00625, .0625, .0025, .025])
 
 
-def test_k1_in_the_loss_is_refused(policy):
-    with pytest.raises(UsageError, match='pulls nowhere'): learner(policy, kl_coef=.1, kl_in='loss')
-
-
-def test_adaptive_coefficient_goes_on_where_it_stopped(policy):
-    "The divergence is far above the target: 2% an update; another learner that loads the state goes on from there."
-    t, group = ragged(policy)
-    kw = dict(kl_coef=.1, ref_kl_target=1e-5, learning_rate=0.)
-    who, other = learner(policy, **kw), learner(policy, **kw)
-    assert who.update(t, rewards(t), group, temperature=.7)['kl_coef'] == .1
-    assert who.kl_coef == pytest.approx(.102)
-    other.load_state_dict(who.state_dict())
-    assert other.update(t, rewards(t), group, temperature=.7)['kl_coef'] == pytest.approx(.102)
-    assert other.kl_coef == pytest.approx(.1 * 1.02**2)
-
-
-def test_entropy_bonus_below_the_floor_alone(policy):
-    t, group = ragged(policy)
-    entropy = learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['entropy']
-    def gradient(**kw):
-        learner(policy, learning_rate=0., value_learning_rate=0., **kw).update(t, rewards(t), group, temperature=.7)
-        return gradients(policy).clone()
-    plain, bonus = gradient(), gradient(entropy_coef=.1)
-    assert not torch.equal(plain, bonus)
-    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy - .01), plain)
-    assert torch.equal(gradient(entropy_coef=.1, entropy_floor=entropy + .01), bonus)
-
-
-def test_without_whitening_the_step_is_the_reward_s(policy):
+def test_without_whitening_the_step_is_the_reward_s(policy, monkeypatch):
     "Rewards scaled by 10: whitened the gradient stays, plain it grows tenfold. Values are 0 at first."
+    monkeypatch.setattr(learn_optimizer, 'MAX_GRAD_NORM', 1e9)
     t, group = ragged(policy)
     def gradient(scale, white):
-        learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=white, max_grad_norm=1e9).update(t, scale * rewards(t), group, temperature=.7)
-        return torch.cat([p.grad.flatten() for n, p in policy.parameters('generator').items() if not n.startswith('value_head')])
+        who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=white)
+        who.update(t, scale * rewards(t), group, temperature=.7)
+        return torch.cat([p.grad.flatten() for p in policy.adapter('generator').values()])
     torch.testing.assert_close(gradient(10., True), gradient(1., True), atol=1e-5, rtol=1e-4)
     torch.testing.assert_close(gradient(10., False), 10 * gradient(1., False), atol=1e-5, rtol=1e-4)
 
 
-def test_dropped_groups_keep_their_share_of_the_denominator(policy):
-    "A third group whose rewards are equal is counted and dropped; the other tokens weigh as much as if it had been in the batch."
+def test_dropped_groups_keep_their_share_of_the_denominator(policy, monkeypatch):
+    "A group with equal rewards is counted and dropped; the other tokens weigh as if it had been in the batch."
+    monkeypatch.setattr(learn_optimizer, 'MAX_GRAD_NORM', 1e9)
     t, group = ragged(policy)
     reward = rewards(t)
     reward[group == 2] = .5
     some = (group < 2).nonzero().squeeze(1)
     def gradient(rows):
-        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False, max_grad_norm=1e9)
-        return who.update(t.select(rows), reward[rows], group[rows], temperature=.7)['dead_groups'], gradients(policy).clone()
+        who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=False)
+        metrics = who.update(t.select(rows), reward[rows], group[rows], temperature=.7)
+        return metrics['dead_groups'], gradients(policy).clone()
     (dead, whole), (none, part) = gradient(torch.arange(len(t))), gradient(some)
     assert (dead, none) == (pytest.approx(1 / 3), 0)
     torch.testing.assert_close(whole * t.action.sum(), part * t.action[some].sum(), atol=1e-4, rtol=1e-4)
 
 
 def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkeypatch, capsys):
-    "Memory runs out in the first forward, in a later one and in a backward: the same weights and optimizer as with a micro-batch that fitted at once."
+    "Memory runs out in the first forward, a later one, a backward: same weights as with a micro-batch that fits."
+    monkeypatch.setattr(ppo, 'TARGET_KL', float('inf'))
     t, group = ragged(policy)
     before, score = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score
-    def update(fails=None, **kw):
+    def no_memory(*_): raise RuntimeError('CUDA out of memory')
+    def update(fails=None, **settings):
         calls = []
         def tight(name, ids, *rest):
             calls.append(len(ids))
-            if fails == 'always' or len(ids) > 6 and fails == 'forward' or len(ids) > 6 and fails == 'third' and len(calls) == 3: raise RuntimeError('DefaultCPUAllocator: not enough memory: you tried to allocate memory')
-            logp, *rest = score(name, ids, *rest)
-            if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(lambda g: exec("raise RuntimeError('CUDA out of memory')"))
-            return logp, *rest
+            if fails == 'always': raise RuntimeError('DefaultCPUAllocator: not enough memory: allocate memory')
+            if len(ids) > 6 and (fails == 'forward' or fails == 'third' and len(calls) == 3): no_memory()
+            logp, *others = score(name, ids, *rest)
+            if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(no_memory)
+            return logp, *others
         monkeypatch.setattr(policy, 'score', tight)
         with torch.no_grad():
             for n, p in policy.parameters('generator').items(): p.copy_(before[n])
         torch.manual_seed(7)
-        who = learner(policy, kl_coef=.01, **kw)
-        for _ in range(2): metrics = who.update(t, rewards(t), group, temperature=.7)
-        moments = torch.cat([x.flatten() for s in who.optimizer.state_dict()['state'].values() for x in (s['exp_avg'], s['exp_avg_sq'])])
-        return weights(policy), moments, who, metrics
-    loose = dict(logp_tolerance=0.)
-    (whole, moments, *_), (six, six_moments, *_) = update(**loose), update(micro_batch=6, **loose)
+        who = learner(policy, kl_coef=.01, logp_tolerance=0., **settings)
+        for _ in range(2): who.update(t, rewards(t), group, temperature=.7)
+        states = who.optimizer.adamw.state_dict()['state'].values()
+        moments = torch.cat([x.flatten() for s in states for x in (s['exp_avg'], s['exp_avg_sq'])])
+        return weights(policy), moments, who.scorer.micro_batch
+    (whole, moments, _), (six, six_moments, _) = update(), update(micro_batch=6)
     torch.testing.assert_close(six, whole, atol=1e-4, rtol=1e-3)
     for fails in ('forward', 'backward'):
-        now, now_moments, who, metrics = update(fails, **loose)
-        assert who.micro_batch == 6 and (fails == 'backward' or torch.equal(now, six) and torch.equal(now_moments, six_moments))
+        now, now_moments, micro_batch = update(fails)
+        assert micro_batch == 6
+        assert fails == 'backward' or torch.equal(now, six) and torch.equal(now_moments, six_moments)
         torch.testing.assert_close(now, whole, atol=1e-4, rtol=1e-3)
         torch.testing.assert_close(now_moments, moments, atol=1e-5, rtol=1e-3)
         assert capsys.readouterr().err == 'out of memory: the generator goes on with --micro-batch 6\n'
-    several = dict(ppo_epochs=2, minibatches=2, target_kl=0., **loose)
-    torch.testing.assert_close(update('third', micro_batch=12, **several)[0], update(**several)[0], atol=1e-4, rtol=1e-3)
-    with pytest.raises(RuntimeError, match='allocate memory'): update('always', **loose)
+    several = dict(ppo_epochs=2, minibatches=2)
+    third, _, _ = update('third', micro_batch=12, **several)
+    torch.testing.assert_close(third, update(**several)[0], atol=1e-4, rtol=1e-3)
+    with pytest.raises(RuntimeError, match='allocate memory'): update('always')
     assert 'goes on with --micro-batch 1\n' in capsys.readouterr().err
 
 
@@ -338,10 +339,12 @@ def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
 def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
     t, group = ragged(policy)
     assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
-    with pytest.raises(UsageError, match='temperature or top-p'): learner(policy).update(t, rewards(t), group, temperature=2.)
+    with pytest.raises(UsageError, match='temperature or top-p'):
+        learner(policy).update(t, rewards(t), group, temperature=2.)
     other = Learner(policy, 'discriminator', PPOConfig(critic_warmup=0))
     before = weights(policy, 'discriminator')
-    with pytest.raises(UsageError, match="the discriminator's samples are not its own"): other.update(t, rewards(t), group, temperature=.7)
+    with pytest.raises(UsageError, match="the discriminator's samples are not its own"):
+        other.update(t, rewards(t), group, temperature=.7)
     assert torch.equal(weights(policy, 'discriminator'), before)
     who = learner(policy)
     with pytest.raises(UsageError, match='stale'):
@@ -349,10 +352,11 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
 
 
 def test_canary_counts_greedy_stages_out(policy):
-    "Only the learning stage explores; the others were taken greedily, and their log-probabilities stand at temperature 1."
+    "Only the learning stage explores; the others are greedy, with log-probabilities at temperature 1."
     pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
     with policy.sampling('generator'): t = sample(policy, pieces, 4, 12, [0., .7], torch.Generator().manual_seed(0))
-    assert learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)['logp_gap_max'] < 1e-4
+    metrics = learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)
+    assert metrics['logp_gap_max'] < 1e-4
 
 
 def test_checkpointing_changes_memory_alone(policy):
@@ -367,26 +371,27 @@ def test_checkpointing_changes_memory_alone(policy):
     assert torch.equal(update(), update(gradient_checkpointing=True))
     assert not any(m.training for m in policy.model.modules())
     again, _ = ragged(policy, seed=4)
-    with policy.player('generator'), torch.no_grad(): logp = policy.score('generator', again.ids, again.mask, again.action, .7)[0]
+    with policy.player('generator'), torch.no_grad():
+        logp = policy.score('generator', again.ids, again.mask, again.action, .7)[0]
     torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
 
 
 def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):
-    "Rewards of a thousandth make small gradients: without the scale most of them is lost on the way through a float16 base."
+    "Rewards of a thousandth make small gradients: unscaled, most of them are lost in a float16 base."
     half, full = Policy(qwen().half(), tokenizer, PLAYERS, rank=4, alpha=4), policy
     with torch.no_grad():
         for n, p in half.parameters('generator').items(): p.copy_(full.parameters('generator')[n])
     assert {p.dtype for name in PLAYERS for p in half.parameters(name).values()} == {torch.float32}
     t, group = ragged(full)
     def gradient(policy, scale):
-        who = learner(policy, learning_rate=0., value_learning_rate=0., missing_eos_penalty=0., whiten_advantages=False)
-        assert who.scale.value == (4096 if policy is half else 1)
-        who.scale = LossScale(True, scale)
+        who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=False)
+        assert who.optimizer.scale.value == (4096 if policy is half else 1)
+        who.optimizer.scale = LossScale(True, scale)
         metrics = who.update(t, 1e-3 * rewards(t), group, temperature=.7)
         assert metrics['loss_scale'] == scale and metrics['finite_steps'] == 1
         return torch.cat([p.grad.flatten() for n, p in policy.adapter('generator').items() if 'lora_B' in n])
     true = gradient(full, 1.)
-    error = lambda scale: ((gradient(half, scale) - true).norm() / true.norm()).item()
+    def error(scale): return ((gradient(half, scale) - true).norm() / true.norm()).item()
     assert error(1.) > .3 and error(4096.) < .01
 
 
@@ -394,24 +399,27 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     "A faked overflow: no weight, no moment moves; the next step goes on; the state comes back."
     t, group = ragged(policy)
     who, score, before = learner(policy, logp_tolerance=0.), policy.score, weights(policy)
-    who.scale = LossScale(True, 8., patience=2)
+    who.optimizer.scale = LossScale(True, 8., patience=2)
     def overflow(*a):
         logp, *rest = score(*a)
         if logp.requires_grad: logp.register_hook(lambda g: g * float('inf'))
         return logp, *rest
     monkeypatch.setattr(policy, 'score', overflow)
     assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 0
-    assert torch.equal(weights(policy), before) and not who.optimizer.state_dict()['state'] and who.scale.value == 4
+    assert torch.equal(weights(policy), before) and not who.optimizer.adamw.state_dict()['state']
+    assert who.optimizer.scale.value == 4
     monkeypatch.setattr(policy, 'score', score)
     assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 1
     assert not torch.equal(weights(policy), before)
     other = learner(policy)
     other.load_state_dict(who.state_dict())
-    assert (other.scale.value, other.scale.good) == (4, 1)
+    assert (other.optimizer.scale.value, other.optimizer.scale.good) == (4, 1)
 
 
 def test_four_bits_without_bitsandbytes_is_one_line(monkeypatch):
-    "Loading itself needs a card and is not tested here."
+    "Loading itself needs a GPU and is not tested here."
     monkeypatch.setattr('adversarial_rl.model.policy.installed', lambda name: '')
-    with pytest.raises(UsageError, match='pip install bitsandbytes'): load_model('starter', device='cuda', four_bit=True)
-    with pytest.raises(UsageError, match='needs a CUDA card, not mps'): load_model('starter', device='mps', four_bit=True)
+    with pytest.raises(UsageError, match='pip install bitsandbytes'):
+        load_model('starter', device='cuda', four_bit=True)
+    with pytest.raises(UsageError, match='needs a CUDA GPU, not mps'):
+        load_model('starter', device='mps', four_bit=True)

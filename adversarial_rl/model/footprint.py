@@ -59,7 +59,7 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig=None,
     kept = s['layers'] * tokens * s['hidden'] * width + of_layer if ppo.gradient_checkpointing else s['layers'] * of_layer
     head, logits = s['vocabulary'] * s['hidden'], min(CHUNK, tokens * s['vocabulary']) * 4
     return {'weights': s['parameters'] * width * (1 if config.generator_model == config.discriminator_model else 2),
-            'adapters': 2 * 4 * adapter * (2 if ppo.anchor_coef else 1),   # And where they stood when the stage began
+            'adapters': 2 * 4 * adapter * 2,   # And where they stood when the stage began
             'optimizers': 2 * 8 * adapter, 'gradients': 2 * 4 * adapter,
             'merged': (s['adapted'] + head * (head >= LARGE)) * 4 if dtype == 'float32' else 0, # Weights with the adapter added in, and the output layer laid out anew; what sampling frees of it comes back in pieces too small for the rest
             'sampling': rows * length * s['kv'] * 2 * width * (s['layers'] + 1) + 4 * rows * s['vocabulary'] * 4,

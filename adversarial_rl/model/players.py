@@ -9,7 +9,8 @@ __all__ = ['Player', 'Generator', 'Discriminator']
 from dataclasses import replace
 
 from ..grader.test_cases import parse_tests
-from .rollout import sample, Transcripts
+from ..learn.transcripts import Transcripts
+from .rollout import sample
 from ..problems.stages import extract_code, pieces, REASONING_STAGES, TEST_STAGE
 
 # %% ../../nbs/06_model/03_players.ipynb #171e5a41

@@ -54,7 +54,7 @@ def load_model(name:str,             # 'starter', a folder, or a model's name on
 
 def _four_bit(dtype, device):
     "What loads a model in 4 bits, computing in `dtype`."
-    if not device.startswith('cuda'): raise UsageError(f'--four-bit: needs a CUDA card, not {device}; leave it out')
+    if not device.startswith('cuda'): raise UsageError(f'--four-bit: needs a CUDA GPU, not {device}; leave it out')
     if not installed('bitsandbytes'): raise UsageError('--four-bit: needs bitsandbytes; pip install bitsandbytes, or leave it out')
     from transformers import BitsAndBytesConfig
     return dict(device_map={'': device}, quantization_config=BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4', bnb_4bit_use_double_quant=True, bnb_4bit_compute_dtype=getattr(torch, dtype)))
