@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from ..grader.suites import validity
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #64ef19e0
-def generator_reward(passed:Sequence  # One bool for each test the code was graded on
-                    )->float:         # In [0, 1]; 0 where there was no test
+def generator_reward(passed:Sequence[bool]  # One for each test the code was graded on
+                    )->float:               # In [0, 1]; 0 where there was no test
     "Share of tests passed."
     return sum(passed) / len(passed) if len(passed) else 0.
 
@@ -24,53 +24,53 @@ def execution_reward(kind:str # An outcome's kind
     return {'success_output': 1., 'success': .5, 'syntax_error': -.5, 'indentation_error': -.5}.get(kind, -1.)
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #fa087fcd
-def discriminator_reward(valid:Sequence,  # One bool for each test of the suite
-                         passed:Sequence  # For each sampled code, one bool for each *valid* test of the suite
-                        )->float:         # In [0, 1]
-    "`(1 - pass rate) * validity`; a suite without a valid test earns nothing."
+def discriminator_reward(valid:Sequence[bool],            # One for each test of the suite
+                         passed:Sequence[Sequence[bool]]  # For each sampled code, one for each *valid* test
+                        )->float:                         # In [0, 1]
+    "`(1 - pass rate) * validity`; a suite without a valid test earns 0, and a copy counts as invalid."
     results = [p for row in passed for p in row]
     return (1 - sum(results) / len(results)) * validity(valid) if results else 0.
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #72912a56
 def less_for_repeats(reward:float,
-                     repeated:float, # Share of the suite that repeats, in [0, 1]
-                     penalty:float   # What a suite that repeats throughout loses, in [0, 1]
+                     repeated:float, # Share of the suite that repeats recent tests, in [0, 1]
+                     penalty:float   # Share that a suite of nothing but repeats loses, in [0, 1]
                     )->float:
     "`reward - penalty * repeated * |reward|`."
     return reward - penalty * repeated * abs(reward)
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #1ce51630
-def code_a1_reward(valid:Sequence,   # One bool for each test of the suite; copies are invalid
-                   passed:Sequence,  # For each sampled code, one bool for each valid test
-                   size:int=8        # Tests a full suite has
-                  )->float:          # In [0, 1]
-    "`0.5 V + 0.5 F`, F the failures among the first `size` valid tests over `size`, a mean over codes (Code-A1, arXiv 2603.15611)."
+def code_a1_reward(valid:Sequence[bool],             # One for each test of the suite; copies are invalid
+                   passed:Sequence[Sequence[bool]],  # For each sampled code, one for each valid test
+                   size:int=8                        # Tests of a full suite
+                  )->float:                          # In [0, 1]
+    "`0.5 V + 0.5 F`, F the share of a full suite's tests that fail, a mean over codes (Code-A1, arXiv 2603.15611)."
     if not passed: return 0.
     v = min(1, max(0, min(sum(valid) / size, 1 - (len(valid) - sum(valid)) / size)))
     return .5 * v + .5 * sum(not p for row in passed for p in row[:size]) / size / len(passed)
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #e253ff58
-def utrl_reward(passed:Sequence,  # For each sampled code, one bool for each valid test of the suite
-                n_valid:int,      # Valid tests
-                n_unique:int,     # Different tests
-                formatted:bool    # Whether the text held a suite at all
-               )->float:          # In [0, 1]
-    "`0.85 * share of codes that fail a valid test + 0.05 * n_valid / max(12, n_unique) + 0.10 * format` (UTRL, arXiv 2508.21107)."
+def utrl_reward(passed:Sequence[Sequence[bool]],  # For each sampled code, one for each valid test of the suite
+                n_valid:int,                      # Valid tests
+                n_unique:int,                     # Different tests
+                formatted:bool                    # Whether the text held a suite at all
+               )->float:                          # In [0, 1]
+    "0.85 for codes that fail a valid test, 0.05 for valid tests, 0.10 for the format (UTRL, arXiv 2508.21107)."
     broken = sum(not all(row) for row in passed) / len(passed) if passed else 0.
     return .85 * broken + .05 * n_valid / max(12, n_unique) + .10 * formatted
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #ffc963ba
-def cure_reward(fair:Sequence,  # One bool for each test of the suite: every correct code passes it
-                wrong:Sequence  # For each wrong code, one bool for each test of the suite: it passes
-               )->float:        # In [-1, 1], a mean over tests
-    "A fair test earns the share of wrong codes that fail it, any other costs the share that pass it (CURE, arXiv 2506.03136)."
+def cure_reward(fair:Sequence[bool],            # One for each test of the suite: every correct code passes it
+                wrong:Sequence[Sequence[bool]]  # For each wrong code, one for each test of the suite: it passes
+               )->float:                        # In [-1, 1], a mean over tests
+    "A fair test earns the share of wrong codes that fail it, others cost the share that pass (CURE, arXiv 2506.03136)."
     if not fair or not wrong: return 0.
-    each = [sum(row[i] for row in wrong) / len(wrong) for i in range(len(fair))]
-    return sum(1 - p if ok else -p for ok, p in zip(fair, each)) / len(fair)
+    pass_rates = [sum(row[i] for row in wrong) / len(wrong) for i in range(len(fair))]
+    return sum(1 - p if ok else -p for ok, p in zip(fair, pass_rates)) / len(fair)
 
 # %% ../../nbs/05_learn/01_rewards.ipynb #440725a4
-def learnability_reward(passed:Sequence # For each sampled code, one bool for each valid test of the suite
-                       )->float:        # In [0, 1)
+def learnability_reward(passed:Sequence[Sequence[bool]] # For each sampled code, one for each valid test
+                       )->float:                        # In [0, 1)
     "`1 - p` for a pass rate p above 0, else 0 (Absolute Zero, arXiv 2505.03335)."
     results = [p for row in passed for p in row]
     return 1 - sum(results) / len(results) if any(results) else 0.

@@ -25,11 +25,12 @@ from ..core.settings import IntervalConfig, PPOConfig, setting
 from ..game.opponents import OpponentPool, playing_as
 from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
+from ..learn.transcripts import concatenate
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.evaluator import Bare
 from ..model.agents import Local, prompt_ids, Server
 from ..model.policy import load_model, Policy
-from ..model.rollout import concatenate, sample
+from ..model.rollout import sample
 from ..record.checkpoints import load_checkpoint, save_checkpoint, set_aside
 from ..record.resuming import architecture, check_players, finish_step_first, load_players, Resumable
 from ..record.tracking import progress_bar, read_metrics, reporters, Tracker
@@ -124,7 +125,7 @@ def gradient_variance(learner, t,
             logp = learner.policy.score(learner.name, part.ids, part.mask, part.action, temperature)[0]
             row = part.action[:, 1:].nonzero()[:, 0]
             for i, (name, a) in enumerate(advantages.items()):
-                g = torch.autograd.grad((a[rows][row] * logp).sum() / max(1, len(logp)), learner.adapter, retain_graph=i + 1 < len(advantages))
+                g = torch.autograd.grad((a[rows][row] * logp).sum() / max(1, len(logp)), learner.optimizer.adapter, retain_graph=i + 1 < len(advantages))
                 found[name].append(torch.cat([x.flatten() for x in g]))
     def told(gs):
         gs = torch.stack(gs)
@@ -144,7 +145,7 @@ class SelfPlay(Resumable):
         self.threads, self.platform = torch.get_num_threads(), platform(config.device)
         torch.manual_seed(config.seed)
         self.policy = Policy(*load_model(config.model, self.platform.dtype, self.platform.device), ['learner'], rank=config.lora_rank, alpha=config.lora_rank)
-        self.learner = Learner(self.policy, 'learner', self.ppo)
+        self.learner = Learner(self.policy, 'learner', self.ppo, value_learning_rate=0.)
         self.baseline = RoleBaseline(config.baseline)
         self.pool, self.players = OpponentPool(config.pool_size, ['learner']), dict(learner=self)
         self.rng, self.sampling = random.Random(config.seed), torch.Generator(self.platform.device).manual_seed(config.seed)
