@@ -26,7 +26,7 @@ def test_each_condition_runs_and_measures(name, tmp_path):
     assert ('pass_rate' in r['marks'][0]) == ('generator' in condition.learners) and ('validity' in r['marks'][0]) == ('discriminator' in condition.learners)
     assert ('tester' in r) == (condition.trainer == 'own' and condition.settings.get('opponents') != 0)
     if condition.trainer == 'own': assert all((r['learned'][p] > 0) <= (p in condition.learners) for p in r['learned'])
-    if name == 'random': assert r['tester']['validity']['mean'] == 1
+    if name == 'random': assert r['tester']['validity_of_distinct']['mean'] == 1
 
 
 def test_the_control_is_given_what_was_sampled(tmp_path):

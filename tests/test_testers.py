@@ -1,6 +1,7 @@
-"A discriminator as a tester: mutants, inputs without a model, hostile and broken references, the command line."
+"Testers: mutants, inputs that no model wrote, hostile and broken references, the measures, the command line."
 import ast
 import json
+import random
 
 import processes
 import pytest
@@ -10,26 +11,25 @@ from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.measure import testers
 from adversarial_rl.measure.evaluate_tester import main
-from adversarial_rl.measure.mutants import mutants, OPERATORS
-from adversarial_rl.measure.testers import (
+from adversarial_rl.measure.inputs import (
     argument_kinds,
     baseline_suites,
     boundary_values,
     draw,
     edges,
-    evaluate_tester,
     first_inputs,
+    GUESS,
+    Kind,
     kind,
     kind_of,
-    make_cases,
     random_inputs,
-    spearman,
 )
+from adversarial_rl.measure.mutants import mutants, OPERATORS
+from adversarial_rl.measure.testers import comparison_table, evaluate_tester, make_cases, spearman
 from adversarial_rl.problems.problem import load_problems, Problem, save_problems
 
-# One source with something for each operator to change
+# Every operator finds something to change in this source
 SOURCE = '''import math
 def helper(a: int, b: str = "x") -> int:
     "Says nothing."
@@ -47,17 +47,18 @@ def f(xs: list[int], n: int):
 BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1)
 
 
-def problem(reference, *tests, signature='def f(n):', name='p'): return Problem(name, 'Any.', signature, tests, reference)
+def problem(reference, *tests, signature='def f(n):', name='p'):
+    return Problem(name, 'Any.', signature, tests, reference)
 
 
 @pytest.mark.parametrize('operator', OPERATORS)
-def test_an_operator_makes_programs_that_differ_and_parse(operator):
+def test_every_operator_makes_different_programs_that_parse(operator):
     made = [text for name, text in mutants(SOURCE, 10**6) if name == operator]
     assert made and len(set(made)) == len(made)
     for text in made: assert ast.unparse(ast.parse(text)) == text != ast.unparse(ast.parse(SOURCE))
 
 
-def test_a_mutant_is_one_change_and_annotations_and_docstrings_stay():
+def test_a_mutant_differs_in_one_place_and_keeps_annotations_and_docstrings():
     base = ast.unparse(ast.parse(SOURCE)).splitlines()
     for name, text in mutants(SOURCE, 10**6):
         lines = text.splitlines()
@@ -70,7 +71,7 @@ def test_a_mutant_is_one_change_and_annotations_and_docstrings_stay():
         assert len(lines) - same - tail <= 1 or name in ('condition', 'statement'), (name, text)
 
 
-def test_mutants_repeat_by_seed_and_operators_take_turns():
+def test_a_seed_repeats_its_mutants_and_operators_take_turns():
     assert mutants(SOURCE, 12, 3) == mutants(SOURCE, 12, 3) != mutants(SOURCE, 12, 4)
     assert len({name for name, _ in mutants(SOURCE, len(OPERATORS))}) == len(OPERATORS)
     assert mutants(SOURCE, 0) == []
@@ -78,31 +79,36 @@ def test_mutants_repeat_by_seed_and_operators_take_turns():
 
 
 @pytest.mark.parametrize('source', ['', 'def f(', 'x\0', '-' * 10_000 + '1', 'x = 1\n' * 10_000, '"only a docstring"'])
-def test_no_mutants_of_what_is_no_program(source): assert mutants(source) == []
+def test_text_that_is_not_a_program_has_no_mutants(source):
+    assert mutants(source) == []
 
 
 def test_mutants_of_all_shipped_references():
     for p in load_problems(resource('data/example_problems.json')):
-        found = mutants(p.reference_solution, 24)
-        assert len(found) > 8, p.id
-        for _, text in found: ast.parse(text)
+        made = mutants(p.reference_solution, 24)
+        assert len(made) > 8, p.id
+        for mutant in made: ast.parse(mutant.source)
 
 
-@pytest.mark.parametrize('annotation', ['int', 'float', 'bool', 'str', 'None', 'list', 'list[str]', 'tuple[int, str]', 'tuple[int, ...]', 'dict[str, list[int]]', 'set[int]', 'int | None',
-                                        'Optional[str]', 'typing.List[int]', 'Union[int, list[int]]', 'list[tuple[int, str]]', 'Any', '"list[int]"', 'Callable[[int], int]', 'tuple', 'frozenset[str]'])
+ANNOTATIONS = ['int', 'float', 'bool', 'str', 'None', 'list', 'list[str]', 'tuple[int, str]', 'tuple[int, ...]',
+               'dict[str, list[int]]', 'set[int]', 'int | None', 'Optional[str]', 'typing.List[int]',
+               'Union[int, list[int]]', 'list[tuple[int, str]]', 'Any', '"list[int]"', 'Callable[[int], int]', 'tuple',
+               'frozenset[str]']
+
+
+@pytest.mark.parametrize('annotation', ANNOTATIONS)
 def test_inputs_for_every_annotation(annotation):
-    import random
-    asked = kind(ast.parse(annotation, mode='eval').body)
-    values = [*edges(asked), *[draw(asked, random.Random(s)) for s in range(20)]]
+    argument = kind(ast.parse(annotation, mode='eval').body)
+    values = [*edges(argument), *[draw(argument, random.Random(s)) for s in range(20)]]
     assert values
     for v in values: assert eval(repr(v), {}) == v
 
 
 def test_kinds_come_from_annotations_then_one_example_then_a_guess():
     shown = problem('', "assert f([(1, 'a')], {}, None) == 0", signature='def f(a, b, c, d: str, e, g=1):')
-    assert argument_kinds(shown)[:4] == [('list', (('tuple', (('int', ()), ('str', ()))),)), ('dict', ()), ('none', ()), ('str', ())]
-    assert argument_kinds(shown)[4][0] == 'union' and len(argument_kinds(shown)) == 5
-    assert kind_of([]) == ('list', ())
+    pairs = Kind('list', (Kind('tuple', (Kind('int'), Kind('str'))),))
+    assert argument_kinds(shown) == [pairs, Kind('dict'), Kind('none'), Kind('str'), GUESS]
+    assert kind_of([]) == Kind('list')
 
 
 def test_baselines_are_valid_distinct_and_repeat():
@@ -116,22 +122,24 @@ def test_baselines_are_valid_distinct_and_repeat():
     assert baseline_suites(random_inputs, ps, 4, seed=1) != baseline_suites(random_inputs, ps, 4, seed=2)
 
 
-def test_inputs_that_cannot_be_or_are_refused_give_no_tests():
-    nobody = [problem('def f(n): return 1', 'assert f(1) == 1', signature='def f(n: set[list[int]]):'), problem('def f(n): raise ValueError', 'assert f(1) == 1'),
-              problem('def f(n): return object()', 'assert f(1) == 1')]
-    for make in (random_inputs, boundary_values): assert baseline_suites(make, nobody, 4) == [[]] * 3
+def test_impossible_and_refused_inputs_give_no_tests():
+    impossible = problem('def f(n): return 1', 'assert f(1) == 1', signature='def f(n: set[list[int]]):')
+    refused = problem('def f(n): raise ValueError', 'assert f(1) == 1')
+    unwritable = problem('def f(n): return object()', 'assert f(1) == 1')
+    for make in (random_inputs, boundary_values):
+        assert baseline_suites(make, [impossible, refused, unwritable], 4) == [[]] * 3
 
 
-def test_a_mutant_that_runs_for_ever_is_killed():
+def test_a_mutant_that_never_ends_is_killed():
     p = problem('def f(n):\n    while n > 0: n -= 1\n    return n', 'assert f(3) == 0', 'assert f(0) == 0')
     case, = make_cases([p], [['def f(n):\n    while True: pass']], 1000, limits=BRIEF)
     endless = [i for i, (_, text) in enumerate(case.wrong) if 'n += 1' in text]
     assert endless and case.scores[0] == 0
-    found = evaluate_tester([case], [['assert f(3) == 0']], BRIEF)
-    assert found['mutation_score']['mean'] > .5 and found['validity']['mean'] == 1
+    figures = evaluate_tester([case], [['assert f(3) == 0']], BRIEF)
+    assert figures.mutation_score.mean > .5 and figures.validity_of_distinct.mean == 1
 
 
-def test_a_hostile_reference_is_bounded():
+def test_a_hostile_reference_is_stopped_and_left_out():
     endless = problem('def f(n):\n    while True: pass', 'assert f(1) == 1', name='endless')
     leaves = problem('import os\ndef f(n): os._exit(0)', 'assert f(1) == 1', name='leaves')
     floods = problem('def f(n):\n    while True: print(n)', 'assert f(1) == 1', name='floods')
@@ -145,37 +153,45 @@ def test_a_broken_reference_is_left_out(reference):
     assert [c.problem.id for c in cases] == ['fine'] and cases[0].wrong
 
 
-def test_a_reference_without_a_fixed_answer_makes_no_mutant_wrong_by_chance():
-    p = problem('import random\ndef f(n): return random.random() * 2 if n else 5', 'assert f(0) == 5', 'assert f(1) == 2')
+def test_a_random_reference_makes_no_mutant_wrong_by_chance():
+    source = 'import random\ndef f(n): return random.random() * 2 if n else 5'
+    p = problem(source, 'assert f(0) == 5', 'assert f(1) == 2')
     case, = make_cases([p], [[]], 1000)
-    assert case.golden == ['assert f(0) == 5'] and {name for name, text in case.left_out} >= {'arithmetic', 'part'}
-    assert all('else 5' in text for _, text in case.left_out) and not any('if n else 5' in text for _, text in case.wrong)
+    assert case.golden == ['assert f(0) == 5'] and {m.operator for m in case.left_out} >= {'arithmetic', 'part'}
+    assert all('else 5' in m.source for m in case.left_out)
+    assert not any('if n else 5' in m.source for m in case.wrong)
 
 
 def test_tests_that_share_a_process_do_not_count():
-    p = problem('class f:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return self.n == o.n', 'assert f(1) == f(1)', 'assert f(2).n == 2')
+    source = 'class f:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return self.n == o.n'
+    p = problem(source, 'assert f(1) == f(1)', 'assert f(2).n == 2')
     cases = make_cases([p], [[p.reference_solution]], 4)
     assert all(c.golden == ['assert f(2).n == 2'] for c in cases)
 
 
 def test_measures_by_hand():
-    p = problem('def f(n): return n * 2', 'assert f(1) == 2', 'assert f(2) == 4', 'assert f(3) == 6', 'assert f(0) == 0')
-    case, = make_cases([p], [['def f(n): return n * 2', 'def f(n): return n + 2', 'def f(n): return 7', 'def f(n): return n + 2']], 0)
+    golden = ['assert f(1) == 2', 'assert f(2) == 4', 'assert f(3) == 6', 'assert f(0) == 0']
+    p = problem('def f(n): return n * 2', *golden)
+    bodies = ['n * 2', 'n + 2', '7', 'n + 2']
+    case, = make_cases([p], [[f'def f(n): return {body}' for body in bodies]], 0)
     assert case.scores == [1, .25, 0, .25] and case.wrong == []
     blind, sharp = (evaluate_tester([case], [[t]]) for t in ('assert f(2) == 4', 'assert f(3) == 6'))
-    assert blind['best_of_n_gain']['mean'] == round(1/3 - 1/4, 4) and sharp['best_of_n_gain']['mean'] == sharp['most_gain']['mean'] == .75
-    assert blind['fidelity']['mean'] == round(spearman([1, 1, 0, 1], [1, .25, 0, .25]), 4)
+    assert blind.best_of_n_gain.mean == round(1/3 - 1/4, 4)
+    assert sharp.best_of_n_gain.mean == sharp.most_gain.mean == .75
+    assert blind.fidelity.mean == round(spearman([1, 1, 0, 1], [1, .25, 0, .25]), 4)
     wrong = evaluate_tester([case], [['assert f(2) == 5', 'assert f(3) == 6']])
-    assert wrong['validity']['mean'] == .5 and wrong['usable']['mean'] == 1 and wrong['best_of_n_gain'] == sharp['best_of_n_gain']
-    assert 'fidelity' in testers.testers_table(dict(sharp=sharp)).columns
+    assert (wrong.validity_of_distinct.mean, wrong.usable.mean) == (.5, 1)
+    assert wrong.best_of_n_gain == sharp.best_of_n_gain
+    assert 'fidelity' in comparison_table(dict(sharp=sharp)).columns
 
 
 def test_no_cases_at_all():
-    found = evaluate_tester([], [])
-    assert found['problems'] == 0 and found['mutation_score']['mean'] == 0
+    figures = evaluate_tester([], [])
+    assert figures.problems == 0 and figures.mutation_score.mean == 0
 
 
-SMALL = ['--problems', '3', '--programs', '2', '--mutants', '3', '--tests', '2', '--max-tokens', '48', '--device', 'cpu']
+SMALL = ['--problems', '3', '--programs', '2', '--mutants', '3', '--tests', '2', '--max-tokens', '48',
+         '--device', 'cpu']
 
 
 def test_the_command_writes_figures_and_the_table(tmp_path, capfd):
@@ -183,24 +199,28 @@ def test_the_command_writes_figures_and_the_table(tmp_path, capfd):
     document.write_text('Before.\n<!-- testers: made -->\nof last week\n<!-- end of testers -->\nAfter.\n')
     path = tmp_path/'new'/'t.json'
     assert main([*SMALL, '--output', str(path), '--results', str(document)]) == 0
-    out, found = capfd.readouterr().out, json.loads(path.read_text())
-    assert found['problems'] == 3 and found['settings']['tests'] == 2 and '| random inputs |' in out
-    assert '| boundary values |' in document.read_text() and 'last week' not in document.read_text() and document.read_text().endswith('After.\n')
+    out, report, text = capfd.readouterr().out, json.loads(path.read_text()), document.read_text()
+    assert report['problems'] == 3 and report['settings']['tests'] == 2 and '| random inputs |' in out
+    assert '| boundary values |' in text and 'last week' not in text and text.endswith('After.\n')
     again = tmp_path/'again.json'
     assert main([*SMALL, '--output', str(again)]) == 0
-    assert json.loads(again.read_text())['testers'] == found['testers']
+    assert json.loads(again.read_text())['testers'] == report['testers']
 
 
 def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
-    "A checkpoint of a trainer that has not trained has the starter's figures, and the file its name."
-    c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4, max_tests=1, checkpoint_dir=str(tmp_path/'ck'))
+    "A checkpoint written before the first step has the starter's figures and gives the results file its name."
+    c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4, max_tests=1,
+                       checkpoint_dir=str(tmp_path/'ck'))
     path = AdversarialTrainer(c, PPOConfig()).save({})
     monkeypatch.chdir(tmp_path)
     assert main([*SMALL, '--checkpoint', str(path)]) == 0 and main([*SMALL, '--max-tests', '1']) == 0
-    trained, plain = (json.loads((tmp_path/'eval_results'/f'tester_{name}.json').read_text()) for name in (f'ck_{path.stem}', 'starter'))
-    assert trained['testers'] == plain['testers'] and trained['checkpoint_sha256'] and not plain['checkpoint_sha256']
+    files = [tmp_path/'eval_results'/f'tester_{name}.json' for name in (f'ck_{path.stem}', 'starter')]
+    trained, plain = (json.loads(f.read_text()) for f in files)
+    assert trained['testers'] == plain['testers']
+    assert trained['checkpoint_sha256'] and not plain['checkpoint_sha256']
     path.write_bytes(path.read_bytes()[:1000])
-    assert main([*SMALL, '--checkpoint', str(path)]) == 2 and 'is damaged or cut short' in capfd.readouterr().err
+    assert main([*SMALL, '--checkpoint', str(path)]) == 2
+    assert 'is damaged or cut short' in capfd.readouterr().err
 
 
 def test_the_command_takes_a_problems_file(tmp_path, capfd):
@@ -209,22 +229,28 @@ def test_the_command_takes_a_problems_file(tmp_path, capfd):
     assert main([*SMALL, '--problems-file', str(path), '--output', str(tmp_path/'t.json')]) == 0
 
 
-@pytest.mark.parametrize('flags, says', [
-    (['--checkpoint', 'absent.pt'], 'no such checkpoint'), (['--problems', '0'], 'must be at least 1'), (['--mutants', '-1'], 'must be at least 0'), (['--tests', 'many'], 'invalid int'),
-    (['--problems-file', 'absent.json'], 'no such problems file'), (['--model', 'no/such/model'], 'no/such/model'), (['--device', 'tpu'], '--device tpu: not known'),
-    (['--results', 'absent.md'], 'absent.md'), (['--starter'], '--starter: not a setting')])
-def test_mistakes(flags, says, tmp_path, capfd):
+@pytest.mark.parametrize('flags, message', [
+    (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
+    (['--problems', '0'], 'must be at least 1'),
+    (['--mutants', '-1'], 'must be at least 0'),
+    (['--tests', 'many'], 'invalid int'),
+    (['--problems-file', 'absent.json'], 'no such problems file'),
+    (['--model', 'no/such/model'], 'no/such/model'),
+    (['--device', 'tpu'], '--device tpu: not known'),
+    (['--results', 'absent.md'], 'absent.md'),
+    (['--starter'], '--starter: not a setting')])
+def test_mistakes(flags, message, tmp_path, capfd):
     code, err = main([*SMALL, '--output', str(tmp_path/'t.json'), *flags]), capfd.readouterr().err
-    told = [line for line in err.splitlines() if line.startswith('error: ')]
-    assert code == 2 and len(told) == 1 and says in told[0] and 'Traceback' not in err, err
+    errors = [line for line in err.splitlines() if line.startswith('error: ')]
+    assert code == 2 and len(errors) == 1 and message in errors[0] and 'Traceback' not in err, err
     assert not (tmp_path/'t.json').exists()
 
 
-@pytest.mark.parametrize('content, says', [(b'no marks', 'end of testers'), (b'\xff\xfe', 'is not UTF-8')])
-def test_a_document_without_a_place_for_the_table(content, says, tmp_path, capfd):
+@pytest.mark.parametrize('content, message', [(b'no marks', 'end of testers'), (b'\xff\xfe', 'is not UTF-8')])
+def test_a_document_without_a_place_for_the_table(content, message, tmp_path, capfd):
     (tmp_path/'r.md').write_bytes(content)
     assert main([*SMALL, '--output', str(tmp_path/'t.json'), '--results', str(tmp_path/'r.md')]) == 2
-    assert says in capfd.readouterr().err and (tmp_path/'r.md').read_bytes() == content
+    assert message in capfd.readouterr().err and (tmp_path/'r.md').read_bytes() == content
 
 
 def test_output_may_not_be_a_folder(tmp_path, capfd):
@@ -233,4 +259,5 @@ def test_output_may_not_be_a_folder(tmp_path, capfd):
 
 def test_help_reads_well():
     done = processes.run('evaluate_tester', '--help')
-    assert done.returncode == 0 and '--mutants n' in done.stdout and 'mutants of each reference' in ' '.join(done.stdout.split())
+    assert done.returncode == 0 and '--mutants n' in done.stdout
+    assert 'mutants of each reference' in ' '.join(done.stdout.split())

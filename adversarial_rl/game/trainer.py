@@ -249,7 +249,7 @@ def _check_isolation(required):
     if required: raise UsageError(f'--require-isolation: on this machine a program could {ways}; run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
-def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1, seen=trainer.seen(None))
+def _evaluate(trainer): return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
 
 def _train_steps(trainer, tracker, mbpp=None):
     "All steps that are left, with a bar, and a checkpoint every `save_steps` and at each stage's end."

@@ -61,7 +61,7 @@ def pass_rate_table(results:dict # Condition -> results of its seeds
 
 def tester_table(results:dict)->str:
     "What the tests are worth at the end."
-    rows = [[r[0]['label'], *[cell([x['tester'][k] if k == 'distinct' else x['tester'][k]['mean'] for x in r]) for k in ('validity', 'distinct', 'mutation_score')],
+    rows = [[r[0]['label'], *[cell([x['tester'][k] if k == 'distinct' else x['tester'][k]['mean'] for x in r]) for k in ('validity_of_distinct', 'distinct', 'mutation_score')],
              cell([x['tester']['usable']['mean'] for x in r])] for r in results.values() if 'tester' in r[0]]
     return _rows(['tests of', 'validity of distinct tests', 'distinct', 'mutation score', 'valid tests a problem'], rows)
 
@@ -78,7 +78,7 @@ def _curves(ax, results, name, title):
 
 def _bars(ax, results, title):
     kept = {name: runs for name, runs in results.items() if 'tester' in runs[0]}
-    names = dict(validity='validity', distinct='distinct', mutation_score='mutation\nscore')
+    names = dict(validity_of_distinct='validity of\ndistinct', distinct='distinct', mutation_score='mutation\nscore')
     for i, (colour, (name, runs)) in enumerate((c, x) for c, x in zip(COLOURS, results.items()) if x[0] in kept):
         rows = [[x['tester'][k] if k == 'distinct' else x['tester'][k]['mean'] for x in runs] for k in names]
         at, width = np.arange(len(names)) + (i - (len(kept) - 1) / 2) * .8 / len(kept), .8 / len(kept)

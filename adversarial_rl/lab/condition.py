@@ -30,9 +30,10 @@ from ..grader.suites import passes_reference, validity
 from ..grader.test_cases import test_input
 from ..learn.ppo import Learner
 from ..learn.rewards import generator_reward
-from ..measure.inputs import baseline_suites, discriminator_suites, random_inputs, RandomTester
+from ..measure.held_out import distinct_share
+from ..measure.inputs import baseline_suites, random_inputs, RandomTester
 from ..measure.statistics import bootstrap
-from ..measure.testers import distinct, evaluate_tester, make_cases
+from ..measure.testers import discriminator_suites, evaluate_tester, make_cases
 from ..model.loading import training_problems
 from ..model.players import Generator
 from ..model.policy import load_model, Policy
@@ -118,7 +119,7 @@ def suite_figures(discriminator, problems, n=4, seed=1)->dict: # 'validity': mea
     suites = [flat[i:i + n] for i in range(0, len(flat), n)]
     passes = passes_reference(problems, suites)
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for suite in group for t in suite]
-    return {'validity': bootstrap([sum(validity([bool(ok[t]) for t in suite]) for suite in group) / n for ok, group in zip(passes, suites)]), 'distinct': distinct(inputs)}
+    return {'validity': bootstrap([sum(validity([bool(ok[t]) for t in suite]) for suite in group) / n for ok, group in zip(passes, suites)]), 'distinct': round(distinct_share(inputs), 4)}
 
 # %% ../../nbs/14_lab/01_condition.ipynb #69d97c9b
 def share_adapter(trainer:AdversarialTrainer):
@@ -191,7 +192,7 @@ def tester_figures(discriminator, problems, tests=4, seed=0)->dict: # Of `evalua
     "What four tests a problem are worth, of a discriminator or, for None, random inputs."
     cases = make_cases(problems, [[]] * len(problems), seed=seed)
     kept = [c.problem for c in cases]
-    return evaluate_tester(cases, discriminator_suites(discriminator, kept, tests, seed=seed) if discriminator else baseline_suites(random_inputs, kept, tests, seed))
+    return vars(evaluate_tester(cases, discriminator_suites(discriminator, kept, tests, seed=seed) if discriminator else baseline_suites(random_inputs, kept, tests, seed)))
 
 def configured(condition:Condition, config:TrainingConfig, ppo:PPOConfig)->tuple:
     "The configuration with the condition's settings; raises `ValueError` for one that there is not."

@@ -7,18 +7,19 @@ __all__ = ['T_975', 'bootstrap', 'over_samples', 'pass_at_k', 'pass_metrics']
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #0b8059e7
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from ..core.interval import Interval
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #c90693ba
-def bootstrap(values,        # One number a problem
-              n=2000,        # Draws
-              level=0.95,
-              seed=0
+def bootstrap(values:Sequence[float],  # One number a problem
+              n:int=2000,              # Draws
+              level:float=0.95,
+              seed:int=0
              )->Interval:
-    "Mean and percentile bootstrap interval over problems (Efron 1979)."
+    "Mean and percentile bootstrap interval over problems (Efron 1979); zeros without values."
     x = np.asarray(values, dtype=float)
     if not len(x): return Interval(0., 0., 0.)
     means = x[np.random.default_rng(seed).integers(len(x), size=(n, len(x)))].mean(1)
@@ -26,28 +27,30 @@ def bootstrap(values,        # One number a problem
     return Interval(*(round(float(v), 4) for v in (x.mean(), low, high)))
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #90780567
-T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}  # 0.975 quantile by degrees of freedom
+T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571,   # 0.975 quantile of Student's t by degrees of freedom
+         6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
 
-def over_samples(values)->Interval:
-    "Mean and 95% interval of at most ten numbers; one number is its own interval."
+def over_samples(values:Sequence[float]  # One to ten numbers
+                )->Interval:
+    "Mean and 95% interval (Student 1908); the interval of a single number is that number."
     mean, n = float(np.mean(values)), len(values)
     half = T_975[n - 1] * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else 0.
     return Interval(*(round(v, 4) for v in (mean, mean - half, mean + half)))
 
 # %% ../../nbs/07_measure/01_statistics.ipynb #6afd1295
 def pass_at_k(n:int,  # Programs for a problem
-              c:int,  # Of them correct
+              c:int,  # How many of them are correct
               k:int   # At most n
              )->float:
     "Unbiased estimate of the chance that one of `k` programs is correct (Chen et al. 2021, equation 1)."
     return 1 - math.comb(n - c, k) / math.comb(n, k)
 
-def pass_metrics(rows, # For each problem one bool a program, as many for each
-                 ks=() # By default 1, 2, 4, ... up to the number of programs
-                )->dict: # 'avg@n' of more than one, and 'pass@k': each mean, low, high over problems
-    "avg@n and pass@k with bootstrap intervals."
+# %% ../../nbs/07_measure/01_statistics.ipynb #7092c942
+def pass_metrics(rows:Sequence[Sequence[bool]]  # For each problem one flag a program, the same number for each
+                )->dict[str, Interval]:         # 'avg@n' where n > 1, and 'pass@k'
+    "avg@n and pass@k with bootstrap intervals over problems."
     if not rows: return {}
     n = len(rows[0])
-    ks = ks or sorted({2**i for i in range(n.bit_length()) if 2**i <= n} | {n})
+    ks = sorted({2**i for i in range(n.bit_length()) if 2**i <= n} | {n})
     average = {f'avg@{n}': bootstrap([sum(r) / n for r in rows])} if n > 1 else {}
     return average | {f'pass@{k}': bootstrap([pass_at_k(n, sum(r), k) for r in rows]) for k in ks}
