@@ -1,6 +1,6 @@
-"Settings from five places, at the command line; the shipped files; mistakes in one line."
+"Settings from five sources at the command line, the shipped configurations, and mistakes in one line."
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 
 import processes
 import pytest
@@ -14,6 +14,7 @@ from adversarial_rl.mbpp.evaluate import Subject
 from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
 
 KINDS = [TrainingConfig, PPOConfig]
+FLAT = [path for path in sorted(resource('configs').glob('*.yaml')) if not path.name.startswith(('grpo', 'spiral'))]
 
 
 @dataclass
@@ -24,9 +25,22 @@ class Evaluation:
     fast: bool = setting(False, 'or slow', env='MBPP_FAST')
 
 
+@dataclass
+class Model:
+    id: str = setting('starter', 'its name')
+    lora_rank: int = setting(16, 'rank of the adapter', 0, 64)
+
+
+@dataclass
+class Nested:
+    model: Model = field(default_factory=Model)
+    training_args: dict = field(default_factory=dict)
+    resume: bool = setting(False, 'continue')
+
+
 @pytest.fixture(autouse=True)
 def somewhere(tmp_path, monkeypatch):
-    "An empty folder, and nothing left in the environment."
+    "An empty folder and a clean environment."
     monkeypatch.chdir(tmp_path)
     for k in ('HF_TOKEN', 'WANDB_API_KEY', 'MBPP_EVAL_NUM_QUESTIONS'): monkeypatch.delenv(k, raising=False)
     yield tmp_path
@@ -36,15 +50,16 @@ def somewhere(tmp_path, monkeypatch):
 def command(*flags, module='run_training', **env): return processes.run(module, *flags, env=os.environ | env)
 
 
-def read(*flags): return parse_config([Evaluation], list(flags), '')[0]
+def read(*flags, kind=Evaluation): return parse_config([kind], list(flags), '')[0]
 
 
-@pytest.mark.parametrize('path', sorted(p for p in resource('configs').glob('*.yaml') if not p.name.startswith(('grpo', 'spiral'))), ids=lambda p: p.name)
+@pytest.mark.parametrize('path', FLAT, ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
     kinds = [Subject, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, IntervalConfig]
-    found = {k: v for c in parse_config(kinds, ['--config', f'configs/{path.name}'], '') for k, v in asdict(c).items()}
+    configs = parse_config(kinds, ['--config', f'configs/{path.name}'], '')
+    found = {k: v for c in configs for k, v in asdict(c).items()}
     for k, v in yaml.safe_load(path.read_text()).items(): assert found[k] == type(found[k])(v)
-    assert 'problems_file' not in found or found['problems_file'] == 'starter' or resource(found['problems_file']).exists()
+    assert found.get('problems_file', 'starter') == 'starter' or resource(found['problems_file']).exists()
 
 
 def test_each_source_wins_over_the_next(somewhere, monkeypatch):
@@ -56,34 +71,62 @@ def test_each_source_wins_over_the_next(somewhere, monkeypatch):
     monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '3')
     assert read('--config', 'run.yaml').questions == 3
     for flag in (['--questions', '4'], ['--questions=4']): assert read('--config=run.yaml', *flag).questions == 4
+    assert read('--questions', '4', '--config', 'run.yaml').questions == 4
 
 
 def test_numbers_and_switches_from_the_environment(monkeypatch):
     monkeypatch.setenv('MBPP_SHARE', '1e-2')
     monkeypatch.setenv('MBPP_FAST', 'true')
     assert (read().share, read().fast, read('--fast', 'false').fast) == (.01, True, False)
+    monkeypatch.setenv('MBPP_FAST', '0')
+    assert (read().fast, read('--fast').fast) == (False, True)
 
 
-@pytest.mark.parametrize('name, value, says', [('MBPP_EVAL_NUM_QUESTIONS', 'many', 'invalid int value'), ('MBPP_EVAL_NUM_QUESTIONS', '0', 'must be at least 1'),
-                                               ('MBPP_SHARE', 'nan', 'finite'), ('MBPP_FAST', 'perhaps', 'invalid bool value')])
-def test_a_mistake_in_the_environment_names_the_variable(name, value, says, monkeypatch):
+@pytest.mark.parametrize('name, value, message', [
+    ('MBPP_EVAL_NUM_QUESTIONS', 'many', 'must be an integer'), ('MBPP_EVAL_NUM_QUESTIONS', '0', 'must be at least 1'),
+    ('MBPP_SHARE', 'nan', 'must be a finite number'), ('MBPP_FAST', 'perhaps', 'must be true or false')])
+def test_a_mistake_in_the_environment_names_the_variable(name, value, message, monkeypatch):
     monkeypatch.setenv(name, value)
-    with pytest.raises(UsageError, match=f'{name} {value}: .*{says}'): read()
+    with pytest.raises(UsageError, match=f'{name} {value}: {message}'): read()
 
 
-def test_a_mistake_in_a_file_names_the_file(somewhere):
-    (somewhere/'run.yaml').write_text('share: 7\n')
-    with pytest.raises(UsageError, match='--config run.yaml: share 7.0: must be at most 1'): read('--config', 'run.yaml')
-    (somewhere/'run.yaml').write_text('share: much\n')
-    with pytest.raises(UsageError, match='--config run.yaml: share much: invalid float value'): read('--config', 'run.yaml')
-    (somewhere/'run.yaml').write_text('shares: 1\n')
-    with pytest.raises(UsageError, match="'shares' is not a setting, the closest is 'share'"): read('--config', 'run.yaml')
+@pytest.mark.parametrize('text, message', [
+    ('share: 7', 'share 7.0: must be at most 1'), ('share: much', 'share much: must be a finite number'),
+    ('shares: 1', "'shares' is not a setting, the closest is 'share'"), ('share: [1', 'is not valid YAML'),
+    ('checkpoint: {a: 1}', "checkpoint {'a': 1}: must be a single value"), ('- 1', 'must hold "setting: value"')])
+def test_a_mistake_in_a_file_names_the_file(text, message, somewhere):
+    (somewhere/'run.yaml').write_text(text)
+    with pytest.raises(UsageError, match=f'^--config run.yaml: {message}') as error: read('--config', 'run.yaml')
+    assert '\n' not in str(error.value)
+
+
+@pytest.mark.parametrize('flags, message', [
+    (['--share', 'much'], '--share much: must be a finite number'), (['--share'], '--share: needs a value'),
+    (['--questions', '1.5'], '--questions 1.5: must be an integer'), (['50'], '50: not a setting'),
+    (['--questionz=1'], '--questionz: not a setting, the closest is --questions'), (['--share=7'], '--share 7.0: must'),
+    (['--config', 'none.yaml'], '--config none.yaml: no such file')])
+def test_a_mistake_in_a_flag_names_the_flag(flags, message):
+    with pytest.raises(UsageError, match=f'^{message}'): read(*flags)
 
 
 def test_the_closest_name():
     known = list(asdict(TrainingConfig()))
-    assert [closest(x, known) for x in ('group_sise', 'generater_model', 'seeds')] == ['group_size', 'generator_model', 'seed']
-    with pytest.raises(UsageError, match='--group_sise: not a setting, the closest is --group-size'): parse_config(KINDS, ['--group_sise=3'], '')
+    found = [closest(x, known) for x in ('group_sise', 'generater_model', 'seeds')]
+    assert found == ['group_size', 'generator_model', 'seed']
+    with pytest.raises(UsageError, match='--group_sise: not a setting, the closest is --group-size'):
+        parse_config(KINDS, ['--group_sise=3'], '')
+
+
+def test_nested_settings_and_free_keys(somewhere):
+    (somewhere/'run.yaml').write_text('model: {id: 7}\ntraining_args: {max_steps: 5, kwargs: {a: 1}}\n')
+    flags = ['--config', 'run.yaml', '--model.lora_rank', '4', '--training_args.max_steps', '6', '--resume']
+    assert read(*flags, kind=Nested) == Nested(Model('7', 4), dict(max_steps='6', kwargs=dict(a=1)), True)
+    for flags, message in ((['--model.lora-rank', '99'], '--model.lora_rank 99: must be at most 64'),
+                           (['--model.lora_rnk', '3'], 'the closest is --model.lora_rank')):
+        with pytest.raises(UsageError, match=message): read(*flags, kind=Nested)
+    (somewhere/'run.yaml').write_text('model: starter\n')
+    with pytest.raises(UsageError, match="'model' is not a setting, the closest is 'model.id'"):
+        read('--config', 'run.yaml', kind=Nested)
 
 
 @pytest.mark.parametrize('content', [b'\xff\xfeA=1', b'A=a\x00b'])
@@ -92,7 +135,7 @@ def test_a_broken_dotenv_is_one_line(content, somewhere):
     with pytest.raises(UsageError, match='.env: '): read()
 
 
-def test_dotenv_gives_libraries_their_keys_and_takes_them_back(somewhere, monkeypatch):
+def test_dotenv_supplies_keys_to_libraries_and_removes_them_again(somewhere, monkeypatch):
     (somewhere/'.env').write_text('HF_TOKEN=hf_sentinel\n')
     read()
     assert os.environ['HF_TOKEN'] == 'hf_sentinel'
@@ -101,12 +144,20 @@ def test_dotenv_gives_libraries_their_keys_and_takes_them_back(somewhere, monkey
     assert 'HF_TOKEN' not in os.environ
 
 
+def test_help_has_one_spelling_of_each_flag(capsys):
+    with pytest.raises(SystemExit) as end: parse_config([*KINDS, IntervalConfig], ['--help'], 'Train.', 'run_training')
+    text = capsys.readouterr().out
+    assert end.value.code == 0 and '--learning-rate number' in text and '--learning_rate' not in text
+    assert '--no-group-baseline' in text and ' --group-baseline' not in text and 'MBPP_EVAL_ENABLED' in text
+
+
 def test_print_config_at_the_command_line(somewhere):
     (somewhere/'.env').write_text('WANDB_API_KEY=sentinel_key\n')
     done = command('--config', 'configs/t4.yaml', '--seed=3', '--print-config')
     assert done.returncode == 0 and done.stderr == ''
-    table = {l.split()[0]: l.split(maxsplit=2)[1:] for l in done.stdout.splitlines()}
-    assert table['seed'] == ['3', 'flag'] and table['micro_batch'] == ['1', 'configs/t4.yaml'] and table['gamma'] == ['1.0', 'default'] and table['resume_from'] == ["''", 'default']
+    table = {line.split()[0]: line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()}
+    assert table['seed'] == ['3', 'flag'] and table['micro_batch'] == ['1', 'configs/t4.yaml']
+    assert table['minibatches'] == ['1', 'default'] and table['resume_from'] == ["''", 'default']
     assert table['WANDB_API_KEY'] == ['(set)', '.env'] and 'sentinel_key' not in done.stdout
     assert not (somewhere/'output').exists()
     wrong = command('--config', 'configs/t4.yaml', '--seed', '-3', '--print-config')
@@ -117,12 +168,15 @@ def test_a_required_setting_may_stand_in_a_file(somewhere):
     (somewhere/'ask.yaml').write_text('checkpoint: none.pt\nproblem: Return x.\nsignature: "def f(x):"\n')
     done = command('--config', 'ask.yaml', '--print-config', module='run_inference')
     assert done.returncode == 0 and 'none.pt' in done.stdout
-    assert command('--print-config', module='run_inference').returncode == 2
+    missing = command('--print-config', module='run_inference')
+    assert missing.returncode == 2 and '--checkpoint' in missing.stderr and len(missing.stderr.splitlines()) == 1
 
 
 def test_a_saved_configuration_is_read_again_and_holds_no_secret(somewhere, monkeypatch):
     monkeypatch.setenv('HF_TOKEN', 'hf_sentinel')
-    one = TrainingConfig(generator_model='007', discriminator_model='true', output_dir='a: folder #1', seed=5, resume=True, discriminator_kl_coef=1e-7), PPOConfig(learning_rate=1/3, group_baseline=False)
-    save_config(somewhere, *one)
-    assert parse_config(KINDS, ['--config', 'config.yaml'], '') == one
+    training = TrainingConfig(generator_model='007', discriminator_model='true', output_dir='a: folder #1', seed=5,
+                              resume=True, discriminator_kl_coef=1e-7)
+    configs = training, PPOConfig(learning_rate=1/3, group_baseline=False)
+    save_config(somewhere, *configs)
+    assert parse_config(KINDS, ['--config', 'config.yaml'], '') == configs
     assert 'sentinel' not in (somewhere/'config.yaml').read_text()

@@ -177,7 +177,7 @@ def bad(tmp_path):
         (['--problems-file', str(tmp_path/'nothing.json')], 'not valid JSON'), (['--generator-model', 'nobody/no-such-model'], 'use the bundled one'),
         (['--discriminator-model', str(tmp_path)], 'cannot be loaded'), (['--learning-rate', '-1'], 'must be at least 0'), (['--learning-rate', 'nan'], 'finite'),
         (['--group-size', '1'], '--group-size 1: must be at least 2'), (['--n-generator-steps', '-3'], 'must be at least 0'), (['--temperature', '1e9'], 'must be at most'),
-        (['--max-new-tokens', 'many'], 'invalid int value'), (['--no-such-flag', '1'], 'no-such-flag'), (['--graded-on', 'luck'], 'must be one of'),
+        (['--max-new-tokens', 'many'], 'must be an integer'), (['--no-such-flag', '1'], 'no-such-flag'), (['--graded-on', 'luck'], 'must be one of'),
         (['--device', 'cuda'] if not torch.cuda.is_available() else ['--device', 'tpu'], '--device'), (['--output-dir', str(tmp_path/'file'/'out')], 'cannot be written'),
         (['--config', 'absent.yaml'], 'no such file'), (['--config', str(tmp_path/'bad.yaml')], 'must be a single value'), (['--resume', '--checkpoint-dir', str(tmp_path/'none')], 'no checkpoint to go on from'),
         (['--n-discriminator-steps', '0', '--n-generator-steps', '0', '--k-alternating-steps', '0', '--together-steps', '0'], 'nothing to do'), (['--device', 'cpu:abc'], '--device cpu:abc'),
