@@ -1,4 +1,4 @@
-"A run that a notebook starts, finds again, and asks to stop."
+"A run that a notebook starts, finds again, and stops."
 import time
 
 import pytest
@@ -6,7 +6,8 @@ import pytest
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.show import live
 
-SMALL = '--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 --n-discriminator-steps 1 --n-generator-steps 1 --k-alternating-steps 0 --together-steps 0'
+SMALL = ('--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 '
+         '--n-discriminator-steps 1 --n-generator-steps 1 --k-alternating-steps 0 --together-steps 0')
 
 
 def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, capsys):
@@ -15,14 +16,18 @@ def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, caps
     process = live.start('run_training', flags, tmp_path/'out')
     assert live.start('run_training', flags, tmp_path/'out') == process == live.running(tmp_path/'out')
     end = time.time() + 200
-    while not list((tmp_path/'checkpoints').glob('*.json')) and time.time() < end: time.sleep(.05)
+    while not list((tmp_path/'checkpoints').glob('checkpoint_stage_1*.json')) and time.time() < end: time.sleep(.05)
     live.stop(tmp_path/'out')
-    live.watch(tmp_path/'out', lambda folder: shown.append(folder) or live.metrics_of('reward/generator')(folder))
+    def draw(folder):
+        shown.append(folder)
+        return live.metrics_of('reward/generator')(folder)
+    live.watch(tmp_path/'out', draw)
     assert shown and live.running(tmp_path/'out') == 0
-    assert 'is saved' in capsys.readouterr().out and len(list((tmp_path/'checkpoints').glob('checkpoint_stage_5*.json'))) == 0
-    live.stop(tmp_path/'out')   # Nobody is there: nothing happens
+    assert 'is saved' in capsys.readouterr().out
+    assert not list((tmp_path/'checkpoints').glob('checkpoint_stage_5*.json'))
+    live.stop(tmp_path/'out')   # No run is left: nothing happens
 
 
-def test_a_run_that_fails_says_its_own_line(tmp_path):
+def test_the_error_line_of_a_failed_run_is_shown(tmp_path):
     live.start('run_training', '--learning-rate -1', tmp_path)
     with pytest.raises(UsageError, match='--learning-rate'): live.watch(tmp_path)

@@ -1,4 +1,4 @@
-"Every view on small data: each control is moved through all it can say, and the picture answers."
+"Every view on small data: each control moves through all of its values, and the picture changes."
 import json
 import random
 import subprocess
@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -17,40 +18,60 @@ ROOT = Path(__file__).resolve().parent.parent
 def run_folder(folder, seed):
     "A run's files, made up."
     rng = random.Random(seed)
-    rows = [{'step': i, 'stage': ['informal', 'structured', 'code'][i // 30], 'learner': ['generator', 'discriminator'][i % 2], 'reward/generator': i / 200 + rng.random() / 5, 'reward/discriminator': rng.random() / 4,
-             'validity': .4 + i / 300 + rng.random() / 9, 'generator/kl': None if i % 2 else i / 1000} for i in range(90)]
+    def row(i):
+        return {'step': i, 'stage': ['informal', 'structured', 'code'][i // 30],
+                'learner': ['generator', 'discriminator'][i % 2], 'reward/generator': i / 200 + rng.random() / 5,
+                'reward/discriminator': rng.random() / 4, 'validity': .4 + i / 300 + rng.random() / 9,
+                'generator/kl': None if i % 2 else i / 1000}
     folder.mkdir(parents=True)
-    (folder/'metrics.jsonl').write_text(''.join(json.dumps(r) + '\n' for r in rows))
-    held = {f'{k}_{when}': .4 + .2 * (when == 'after') + .05 * seed for k in views.HELD_OUT for when in ('before', 'after')}
-    (folder/'training_results.json').write_text(json.dumps(dict(held_out=held | {f'{k}_after_interval': [.5, .8] for k in views.HELD_OUT})))
-    pd.DataFrame([[.4, .3, float('nan')], [.6, .5, .4], [.7, .7, .6]], pd.Index([0, 40, 80], name='generator of step'), [0, 40, 80]).to_csv(folder/'cross_play.csv')
+    (folder/'metrics.jsonl').write_text(''.join(json.dumps(row(i)) + '\n' for i in range(90)))
+    figures = {f'{k}_before': .4 + .05 * seed for k in views.HELD_OUT}
+    figures |= {f'{k}_after': .6 + .05 * seed for k in views.HELD_OUT}
+    figures |= {f'{k}_after_interval': [.5, .8] for k in views.HELD_OUT}
+    (folder/'training_results.json').write_text(json.dumps(dict(held_out=figures)))
+    steps, shares = [0, 40, 80], [[.4, .3, float('nan')], [.6, .5, .4], [.7, .7, .6]]
+    pd.DataFrame(shares, pd.Index(steps, name='generator of step'), steps).to_csv(folder/'cross_play.csv')
     return folder
 
 
-def mbpp_report(passed):
-    "A report of `evaluate_mbpp`, made up."
-    return dict(results=[dict(id=f'mbpp/{i}', programs=[dict(kind='greedy', passed=p, outcome='success' if p else 'assertion_failure', program=f'def f(x):\n    return x + {i}')]) for i, p in enumerate(passed)])
+def mbpp_report(flags):
+    "A report of `evaluate_mbpp`, made up: one greedy program for each problem."
+    programs = [dict(kind='greedy', passed=ok, outcome='success' if ok else 'assertion_failure',
+                     program=f'def f(x):\n    return x + {i}') for i, ok in enumerate(flags)]
+    return dict(results=[dict(id=f'mbpp/{i}', programs=[program]) for i, program in enumerate(programs)])
 
 
 def a_record(k):
-    "A problem with two attempts, made up; dollars and line ends are no marks for the figure."
-    stages = lambda i: {t: [(f'{t} of {k} costs $5 ', .9), ('and\n', .3 + .3 * i), ('x' * 40, .99)] for t in ('Informal reasoning', 'Structured reasoning', 'Pseudocode', 'Constraints and invariants', 'Executable code')}
-    tries = [dict(stages=stages(i), code='def f(x): return x', reward=i / 2, baseline=[True, False], tests={'assert f(2) == 2': True}) for i in range(2)]
-    return dict(id=f'p{k}', description=f'Return x plus {k}.', signature='def f(x):', reference='def f(x): return x', tests=['assert f(0) == 0', 'assert f(1) == 1'], attempts=tries,
-                suites=[dict(tokens=[], tests=['assert f(2) == 2', 'assert f(3) == 9'], valid=[True, False], reward=.25)])
+    "A problem with two attempts, made up; dollars and line ends must not confuse the figure."
+    titles = [s.title for s in REASONING_STAGES]
+    def stages(i): return {t: [(f'{t} of {k} costs $5 ', .9), ('and\n', .3 + .3 * i), ('x' * 40, .99)] for t in titles}
+    tries = [dict(stages=stages(i), code='def f(x): return x', reward=i / 2, baseline=[True, False],
+                  tests={'assert f(2) == 2': True}) for i in range(2)]
+    suite = dict(tokens=[], tests=['assert f(2) == 2', 'assert f(3) == 9'], valid=[True, False], reward=.25)
+    return dict(id=f'p{k}', description=f'Return x plus {k}.', signature='def f(x):',
+                reference='def f(x): return x', tests=['assert f(0) == 0', 'assert f(1) == 1'],
+                attempts=tries, suites=[suite])
+
+
+def a_game(step, history, moves):
+    "A line of `game_history.jsonl` that the first player wins."
+    turns = [dict(role=i % 2, text=move, move=move) for i, move in enumerate(moves)]
+    return dict(step=step, game='tic_tac_toe', opening=0, history=history, broke=None, returns=[1., -1.], turns=turns)
 
 
 def all_views(folder):
     "Name -> widget."
     one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
-    games = [dict(step=s, game='tic_tac_toe', opening=0, history=h, broke=None, returns=[1., -1.], turns=[dict(role=i % 2, text=t, move=t) for i, t in enumerate(ts)])
-             for s, h, ts in ((1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)']), (2, [8, 3, 7, 4, 6], ['x(2,2)', 'o(1,0)', 'x(2,1)', 'o(1,1)', 'x(2,0)']))]
-    return dict(metrics=views.explore_metrics(one), runs=views.compare_runs([one, two]), cross_play=views.explore_cross_play(one), attempts=attempts.browse([a_record(k) for k in range(3)]), replay=replay.step_through(games),
-                mbpp=views.explore_mbpp(mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])))
+    games = [a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)']),
+             a_game(2, [8, 3, 7, 4, 6], ['x(2,2)', 'o(1,0)', 'x(2,1)', 'o(1,1)', 'x(2,0)'])]
+    before, after = mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])
+    return dict(metrics=views.explore_metrics(one), runs=views.compare_runs([one, two]),
+                cross_play=views.explore_cross_play(one), attempts=attempts.browse([a_record(k) for k in range(3)]),
+                replay=replay.step_through(games), mbpp=views.explore_mbpp(before, after))
 
 
-def says(control):
-    "Everything a control can say, or its ends and middle."
+def values_of(control):
+    "All values of a control, or the ends and the middle of a slider."
     import ipywidgets as w
     if isinstance(control, w.SelectMultiple): return [(x,) for x in control.options] + [(), tuple(control.options)]
     if isinstance(control, w.IntSlider): return sorted({control.min, (control.min + control.max) // 2, control.max})
@@ -72,11 +93,11 @@ def test_every_control_moves_the_picture(shown, name):
     assert bytes(picture.value).startswith(b'\x89PNG')
     for c in controls.children:
         pictures, before = set(), c.value
-        for value in says(c):
+        for value in values_of(c):
             c.value = value
             assert bytes(picture.value).startswith(b'\x89PNG')
             pictures.add(bytes(picture.value))
-        assert len(pictures) > 1 or len(says(c)) == 1, f'{c.description} changes nothing'
+        assert len(pictures) > 1 or len(values_of(c)) == 1, f'{c.description} changes nothing'
         c.value = before
 
 
@@ -87,7 +108,7 @@ def test_pictures_fit_a_page(shown, name):
     assert 300 <= wide <= 1000 and 150 <= high <= 1200
 
 
-def test_a_broken_figure_is_heard_of():
+def test_an_error_in_a_figure_is_raised():
     import ipywidgets as w
     def draw(x):
         if x: raise ValueError('no such thing')
@@ -98,9 +119,18 @@ def test_a_broken_figure_is_heard_of():
 
 def test_widgets_of_colab(tmp_path):
     "The same sweep on ipywidgets 7.7.1, which Colab ships."
-    if version('ipywidgets') == '7.7.1': pytest.skip('this is it')
-    done = subprocess.run([sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-deps', '--target', str(tmp_path), 'ipywidgets==7.7.1', 'ipython_genutils'], capture_output=True, text=True)
+    if version('ipywidgets') == '7.7.1': pytest.skip('already that version')
+    pip = [sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-deps', '--target']
+    done = subprocess.run([*pip, str(tmp_path), 'ipywidgets==7.7.1', 'ipython_genutils'], capture_output=True,
+                          text=True)
     assert done.returncode == 0, done.stderr
-    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import ipywidgets; assert ipywidgets.__version__ == '7.7.1'; import pytest; sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__))!r}, '-k', 'not colab']))"
+    code = f'''
+import sys
+sys.path.insert(0, {str(tmp_path)!r})
+import ipywidgets
+import pytest
+assert ipywidgets.__version__ == '7.7.1'
+sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__))!r}, '-k', 'not colab']))
+'''
     done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]
