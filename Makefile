@@ -1,19 +1,31 @@
-# make train: install and run the main job on the bundled starter model.   make test: install and pass every check.
+# make train: install, then train both players of the bundled model.   make test: install, then run every check.
 PYTHON ?= python3
-# Installed only where no PyTorch is found; one that is there already is kept.
+# Installed where no PyTorch is found
 TORCH ?= torch==2.13.0
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q
+NOTEBOOKS := OMP_NUM_THREADS=1 $(BIN)/python tests/notebooks.py
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test seeds compare bench starter clean
+.PHONY: train test test-fast lint seeds compare bench starter clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
-test: .venv/installed-dev
-	OMP_NUM_THREADS=1 $(BIN)/python -c 'from nbdev.test import nbdev_test; nbdev_test(path="nbs", n_workers=2)'
+test: lint
+	$(NOTEBOOKS)
 	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
+
+# The linter, the notebooks of the light chapters, and the tests that start no training: under two minutes.
+test-fast: .venv/installed-dev
+	$(BIN)/ruff check -q
+	$(NOTEBOOKS) core problems grader learn
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not slow' tests
+
+lint: .venv/installed-dev
+	$(BIN)/ruff check -q
+	$(BIN)/mypy
 
 # RESULTS.md's tables of three seeds (about two hours).
 seeds: .venv/installed-games
@@ -27,7 +39,7 @@ compare: .venv/installed
 
 # RESULTS.md's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 bench: .venv/installed
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q --no-deps evalplus # of its forty dependencies the check needs none that is not here
+	$(PIP) --no-deps evalplus # of its forty dependencies the check needs none that is not here
 	$(BIN)/python -m adversarial_rl.lab.bench --results RESULTS.md
 
 # The bundled models again from nothing, seed 0.
@@ -41,16 +53,16 @@ starter: .venv/installed-games
 	@if $(PYTHON) -c 'import torch' 2>/dev/null; then share=--system-site-packages; else share=; fi; \
 	  $(PYTHON) -m venv $$share .venv 2>/dev/null || { $(PYTHON) -m venv $$share --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }; \
 	  test -z "$$share" || $(PYTHON) -c 'import glob, sys, sysconfig; sys.prefix == sys.base_prefix or open(glob.glob(".venv/lib/python*/site-packages")[0] + "/outer.pth", "w").write(sysconfig.get_path("purelib"))'
-	@$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q '$(TORCH)'
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e .
+	@$(BIN)/python -c 'import torch' 2>/dev/null || $(PIP) '$(TORCH)'
+	$(PIP) -e .
 	@touch $@
 
 .venv/installed-dev: .venv/installed
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[dev,tracking]'
+	$(PIP) -e '.[dev,tracking]'
 	@touch $@
 
 .venv/installed-games: .venv/installed
-	$(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q -e '.[games]'
+	$(PIP) -e '.[games]'
 	@touch $@
 
 clean:

@@ -1,4 +1,4 @@
-"Packaging, read from settings.ini. Data, configurations and the starter model travel inside the wheel, below `shipped`."
+"""Packaging, read from settings.ini; data, configurations and the bundled models travel below `shipped`."""
 from configparser import ConfigParser
 from pathlib import Path
 
@@ -9,7 +9,9 @@ ini.read('settings.ini', encoding='utf-8')
 cfg = ini['DEFAULT']
 
 name = cfg['lib_name']
-shipped = {f'{name}.shipped.{d.replace("/", ".")}': d for d in ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing', 'checkpoints/starter_games')}
+folders = ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing', 'checkpoints/starter_games')
+shipped = {f'{name}.shipped.{folder.replace("/", ".")}': folder for folder in folders}
+extras = ('dev', 'bench', 'plus', 'tracking', 'server', 'games')
 
 setup(
     name=name,
@@ -24,9 +26,12 @@ setup(
     python_requires='>=' + cfg['min_python'],
     packages=[*find_packages(include=[f'{name}*']), *shipped],
     package_dir=shipped,
-    package_data={package: ['*'] for package in shipped},
+    package_data={name: ['py.typed'], **{package: ['*'] for package in shipped}},
     install_requires=cfg['requirements'].split(),
-    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in ('dev', 'bench', 'plus', 'tracking', 'server', 'games')},
-    entry_points={'console_scripts': cfg['console_scripts'].split('\n'), 'nbdev': [f'{name}={name}._modidx:d']},
+    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in extras},
+    entry_points={
+        'console_scripts': cfg['console_scripts'].split('\n'),
+        'nbdev': [f'{name}={name}._modidx:d'],
+    },
     zip_safe=False,
 )

@@ -1,1 +1,42 @@
+"""Two language models play a game over coding problems and learn from it with PPO, stage by stage.
+
+What a script needs stands here and is loaded when it is first used, so `import adversarial_rl` loads no PyTorch.
+"""
+
 __version__ = "0.1.0"
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adversarial_rl.core.config import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
+    from adversarial_rl.game.inference import solve as solve
+    from adversarial_rl.game.trainer import train as train
+    from adversarial_rl.grader.execution import Limits as Limits
+    from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
+    from adversarial_rl.grader.test_cases import parse_tests as parse_tests
+    from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
+    from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
+    from adversarial_rl.model.loading import load_trained as load_trained
+    from adversarial_rl.problems.curriculum import starter_problems as starter_problems
+    from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
+
+_MODULES = {
+    'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
+    'PPOConfig': 'core.config', 'Problem': 'problems.problem', 'TrainingConfig': 'core.config',
+    'grade': 'grader.grading', 'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
+    'load_problems': 'problems.problem', 'load_trained': 'model.loading', 'parse_tests': 'grader.test_cases',
+    'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
+    'train': 'game.trainer',
+}  # Public name -> module that defines it
+__all__ = list(_MODULES)
+
+
+def __getattr__(name: str):
+    "Load a public name when it is first used (PEP 562)."
+    if name not in _MODULES: raise AttributeError(f"module 'adversarial_rl' has no attribute '{name}'")
+    globals()[name] = getattr(import_module(f'adversarial_rl.{_MODULES[name]}'), name)
+    return globals()[name]
+
+
+def __dir__(): return sorted([*globals(), *_MODULES])

@@ -27,7 +27,8 @@ JOBS = {
     'options': ['run_training', '--config', 'configs/starter.yaml', '--n-discriminator-steps', '1',
                 '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '1', *OPTIONS, *SHORT],
     'grpo': ['grpo_code_execution', '--config', 'configs/grpo_code_execution_starter.yaml', *TRL],
-    'output_game': ['grpo_code_game', '--config', 'configs/grpo_code_game_starter.yaml', '--predictor_steps', '4', *TRL],
+    'output_game': ['grpo_code_game', '--config', 'configs/grpo_code_game_starter.yaml',
+                    '--predictor_steps', '4', *TRL],
     'tic_tac_toe': ['spiral_self_play', '--config', 'configs/spiral_self_play_starter.yaml', '--steps', '4',
                     '--eval-steps', '2', '--eval-games', '40', '--games-per-step', '64', '--report-to', 'none'],
     'kuhn_poker': ['spiral_self_play', '--config', 'configs/spiral_self_play_kuhn_starter.yaml', '--steps', '4',
@@ -76,8 +77,8 @@ def graded():
     "For every hostile program whether it passes."
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
     from hostile import TABLE
-    try: from adversarial_rl.grader.grading import grade
-    except ImportError: from adversarial_rl.grader.grading import grade
+
+    from adversarial_rl.grader.grading import grade
     filled = {'{port}': '9', '{marker}': 'marker', '{outside}': '/nonexistent'}
     def code(case):
         text = case.code

@@ -1,0 +1,112 @@
+"The library's structure: which way imports run, what a module may do when it is imported, what stands at the top."
+import ast
+import importlib
+import os
+import re
+import subprocess
+import sys
+from configparser import ConfigParser
+from importlib.metadata import Distribution, distributions, PackageNotFoundError
+from pathlib import Path
+
+import pytest
+from structure import bare_expressions, circles, Module, modules, ROOT, upward
+
+import adversarial_rl
+
+INI = ConfigParser(delimiters=['='])
+INI.read(ROOT / 'settings.ini', encoding='utf-8')
+
+
+def test_no_import_runs_to_a_later_chapter():
+    assert not upward(modules()) and not circles(modules())
+
+
+def test_an_upward_import_is_seen():
+    "In a function too, and through the package's name."
+    def module(source): return Module('grader.pool', source, ast.parse(source))
+    late = Module('model.policy', '', ast.parse(''))
+    for source in ('from ..model.policy import Policy', 'def f():\n    from adversarial_rl.model import policy'):
+        assert upward([module(source), late]) == ['grader.pool imports model.policy']
+
+
+def test_a_module_computes_nothing_that_it_throws_away():
+    assert not [line for m in modules() for line in bare_expressions(m)]
+    example = 'game = load_game()\ngame'
+    assert bare_expressions(Module('selfplay.board_games', example, ast.parse(example))) == ['selfplay.board_games:2']
+
+
+def extras():
+    "Names of the optional packages that are no requirements."
+    section = INI['DEFAULT']
+    def names(key): return {re.split(r'[\[<>=~ ]', x)[0].lower() for x in section[key].split()}
+    keys = [k for k in section if k.endswith('_requirements') and k != 'dev_requirements']
+    return set().union(*map(names, keys)) - names('requirements')
+
+
+@pytest.fixture(scope='module')
+def without_extras(tmp_path_factory):
+    "A folder of links to every installed package but the optional ones and their metadata."
+    folder, hidden = tmp_path_factory.mktemp('site'), set()
+    for name in extras():
+        try: files = Distribution.from_name(name).files or ()
+        except PackageNotFoundError: continue
+        hidden |= {f.parts[0] for f in files}
+    for site in {Path(d.locate_file('')) for d in distributions()}:
+        for entry in site.iterdir() if site.name == 'site-packages' else ():
+            if entry.name not in hidden and not (folder / entry.name).exists():
+                (folder / entry.name).symlink_to(entry)
+    return folder
+
+
+def bare_python(site, code):
+    "Run code with the links and this checkout alone on the path."
+    paths = os.pathsep.join([str(ROOT), str(site)])
+    return subprocess.run([sys.executable, '-S', '-c', code], env=os.environ | dict(PYTHONPATH=paths),
+                          capture_output=True, text=True)
+
+
+def test_every_module_imports_without_the_extras(without_extras):
+    names = [f'adversarial_rl.{m.name}' for m in modules()]
+    code = f'import importlib, importlib.util\nfor name in {names!r}: importlib.import_module(name)\n' \
+           'print([x for x in ("pyspiel", "wandb", "evalplus") if importlib.util.find_spec(x)])'
+    done = bare_python(without_extras, code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == '[]\n'
+
+
+def test_self_play_says_what_to_install(without_extras):
+    def spiral(*flags):
+        code = f'import sys; from adversarial_rl.selfplay.{spiral_module} import main; sys.exit(main({list(flags)!r}))'
+        return bare_python(without_extras, code)
+    scripts = INI['DEFAULT']['console_scripts']
+    spiral_module = re.search(r'spiral_self_play=adversarial_rl\.selfplay\.(\w+):', scripts)[1]
+    assert spiral('--help').returncode == 0
+    done = spiral('--config', 'configs/spiral_self_play_starter.yaml')
+    assert done.returncode == 2 and 'pip install open_spiel' in done.stderr and 'Traceback' not in done.stderr
+
+
+def test_the_top_level_names_load_when_they_are_used():
+    code = 'import sys, adversarial_rl; adversarial_rl.grade, adversarial_rl.load_problems, adversarial_rl.Problem; ' \
+           'sys.exit("torch" in sys.modules)'
+    assert subprocess.run([sys.executable, '-c', code]).returncode == 0
+    for name in adversarial_rl.__all__:
+        assert getattr(adversarial_rl, name) is getattr(importlib.import_module(
+            f'adversarial_rl.{adversarial_rl._MODULES[name]}'), name)
+    with pytest.raises(AttributeError, match='no_such_name'): adversarial_rl.no_such_name
+
+
+def test_the_readme_and_type_checkers_see_the_same_names():
+    tree = ast.parse((ROOT / 'adversarial_rl' / '__init__.py').read_text())
+    block, = (x for x in tree.body if isinstance(x, ast.If))
+    typed = {a.name: x.module.removeprefix('adversarial_rl.') for x in block.body for a in x.names}
+    assert typed == adversarial_rl._MODULES
+    readme = (ROOT / 'README.md').read_text()
+    assert not [name for name in typed if f'`{name}`' not in readme]
+
+
+def test_version_and_types_travel():
+    assert adversarial_rl.__version__ == INI['DEFAULT']['version']
+    assert (ROOT / 'adversarial_rl' / 'py.typed').exists()
+    listed = (ROOT / 'setup.py').read_text()
+    assert 'py.typed' in listed and 'find_packages' in listed
