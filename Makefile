@@ -5,6 +5,7 @@ TORCH ?= torch==2.13.0
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q
 NOTEBOOKS := OMP_NUM_THREADS=1 $(BIN)/python tests/notebooks.py
+LAB := $(BIN)/python -m adversarial_rl.lab
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
@@ -28,25 +29,28 @@ lint: .venv/installed-dev
 	$(BIN)/mypy
 
 # RESULTS.md's tables of three seeds (about two hours).
+TRAININGS := run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn
 seeds: .venv/installed-games
-	for what in run_training grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn; do $(BIN)/compare_seeds --what $$what --results RESULTS.md || exit; done
-	$(BIN)/compare_baselines --results RESULTS.md
+	for what in $(TRAININGS); do $(LAB) compare_seeds --what $$what --results RESULTS.md || exit; done
+	$(LAB) compare_baselines --results RESULTS.md
 
-# RESULTS.md's comparison of ways to train, and of the discriminator's rewards (about an hour and ten minutes; leave the machine alone meanwhile).
+# RESULTS.md's equal-compute comparison, of ways to train and of the discriminator's rewards (about an hour and ten
+# minutes; leave the machine alone meanwhile).
 compare: .venv/installed
-	$(BIN)/compare_training --results RESULTS.md
-	$(BIN)/compare_training --what rewards --seconds 60 --marks 3 --results RESULTS.md
+	$(LAB) compare_training --results RESULTS.md
+	$(LAB) compare_training --what rewards --seconds 60 --marks 3 --results RESULTS.md
 
 # RESULTS.md's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
+# EvalPlus's check needs none of its forty dependencies that is not installed already.
 bench: .venv/installed
-	$(PIP) --no-deps evalplus # of its forty dependencies the check needs none that is not here
-	$(BIN)/python -m adversarial_rl.lab.bench --results RESULTS.md
+	$(PIP) --no-deps evalplus
+	$(LAB) bench --results RESULTS.md
 
-# The bundled models again from nothing, seed 0.
+# The bundled models, trained again from random weights, seed 0.
 starter: .venv/installed-games
-	$(BIN)/make_starter --seed 0
-	$(BIN)/make_printing_starter --seed 0
-	$(BIN)/make_games_starter --seed 0
+	$(LAB) make_starter --seed 0
+	$(LAB) make_printing_starter --seed 0
+	$(LAB) make_games_starter --seed 0
 
 .venv/installed: setup.py settings.ini
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'
