@@ -13,6 +13,8 @@ class Interval(dict):
     "A mean between the ends of its interval."
     def __init__(self, mean:float, low:float, high:float): super().__init__(mean=mean, low=low, high=high)
 
+    def __reduce__(self)->tuple: return Interval, (self.mean, self.low, self.high)
+
     @property
     def mean(self)->float: return self['mean']
 

@@ -34,7 +34,7 @@ def a_step(times:int=1, pool:int=0, problems:int=6)->dict: # Seconds of each par
     with tempfile.TemporaryDirectory() as folder:
         config.checkpoint_dir = folder
         trainer = AdversarialTrainer(config, ppo)
-        for k in range(pool): trainer.pool.add(-k, trainer.players)
+        for k in range(pool): trainer.extras.pool.add(-k, trainer.players)
         rows = [trainer.train_step() for _ in range(4)][1:]
         trainer.save({})
         size = sum(p.stat().st_size for p in Path(folder).glob('*_epoch_*.pt'))

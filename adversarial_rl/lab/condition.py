@@ -26,7 +26,7 @@ from ..core.settings import check, IntervalConfig, PPOConfig, TrainingConfig
 from ..game.schedule import Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.grading import grade_many
-from ..grader.suites import passes_reference, validity
+from ..grader.suites import judge_suites, validity
 from ..grader.test_cases import test_input
 from ..learn.ppo import Learner
 from ..learn.rewards import generator_reward
@@ -117,9 +117,8 @@ def suite_figures(discriminator, problems, n=4, seed=1)->dict: # 'validity': mea
     rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
     flat = discriminator.suites(discriminator.play(problems, n, 1., rng), [p for p in problems for _ in range(n)])
     suites = [flat[i:i + n] for i in range(0, len(flat), n)]
-    passes = passes_reference(problems, suites)
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for suite in group for t in suite]
-    return {'validity': bootstrap([sum(validity([bool(ok[t]) for t in suite]) for suite in group) / n for ok, group in zip(passes, suites)]), 'distinct': round(distinct_share(inputs), 4)}
+    return {'validity': bootstrap([sum(validity(suite.valid) for suite in group if suite.valid) / n for group in judge_suites(problems, suites)]), 'distinct': round(distinct_share(inputs), 4)}
 
 # %% ../../nbs/14_lab/02_condition.ipynb #69d97c9b
 def share_adapter(trainer:AdversarialTrainer):

@@ -17,6 +17,7 @@ import torch
 
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import write_whole
+from ..core.interval import Interval
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #22348160
 FORMAT = 3                 # Of what a checkpoint holds; one of another format is refused
@@ -110,7 +111,8 @@ def load_checkpoint(path # The .pt file, or its name without the ending
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     if _sum(data) != info.get('sha256'): raise UsageError(f'{path}: is damaged or cut short (its sha256 differs from the one recorded); name another checkpoint')
     try:
-        whole = torch.load(io.BytesIO(data), map_location='cpu', weights_only=True)
+        with torch.serialization.safe_globals([Interval]):
+            whole = torch.load(io.BytesIO(data), map_location='cpu', weights_only=True)
         return whole['state'], whole['info'] | dict(sha256=info['sha256'])
     except Exception as e:
         if out_of_memory(e): raise

@@ -26,11 +26,11 @@ def records(r:Round, generator, discriminator, graded_on:str='both')->list:
     earned, paid = generator_rewards(r, graded_on).tolist(), discriminator_rewards(r).tolist()
     g, d = generator.policy.tokenizer, discriminator.policy.tokenizer
     found = []
-    for k, p in enumerate(r.problems):
-        C, D = len(r.programs[k]), len(r.suites[k])
-        attempts = [dict(stages={s.title: tokens_of(g, r.generator_transcripts, k * C + i, j) for j, s in enumerate(generator.stages)}, code=r.programs[k][i], reward=earned[k * C + i],
-                         baseline=r.baseline_passed[k][i], tests=r.tests_passed[k][i]) for i in range(C)]
-        suites = [dict(tokens=tokens_of(d, r.discriminator_transcripts, k * D + i, 0), tests=r.suites[k][i], valid=r.valid[k][i], reward=paid[k * D + i]) for i in range(D)]
+    for k, x in enumerate(r.problems):
+        C, D, p = len(x.programs), len(x.suites), x.problem
+        attempts = [dict(stages={s.title: tokens_of(g, r.generator_transcripts, k * C + i, j) for j, s in enumerate(generator.stages)}, code=x.programs[i], reward=earned[k * C + i],
+                         baseline=v and v.baseline, tests=v and v.suites) for i, v in enumerate(x.verdicts)]
+        suites = [dict(tokens=tokens_of(d, r.discriminator_transcripts, k * D + i, 0), tests=s.tests, valid=s.valid, reward=paid[k * D + i]) for i, s in enumerate(x.suites)]
         found.append(dict(id=p.id, description=p.description, signature=p.function_signature, reference=p.reference_solution, tests=list(p.baseline_tests), attempts=attempts, suites=suites))
     return found
 
@@ -67,8 +67,8 @@ def _verdicts(record, i):
     "(whose, test, whether the program passed it; None where nobody knows) for every test of an attempt."
     a = record['attempts'][i]
     own = list(zip(record['tests'], a['baseline'] or [None] * len(record['tests'])))
-    broken = {t: ok for s in record['suites'] for t, ok in zip(s['tests'], s['valid'] or ())}
-    more = [(t, ok, a['tests'] and a['tests'].get(t)) for t, ok in broken.items()]
+    valid = {t: ok for s in record['suites'] for t, ok in zip(s['tests'], s['valid'] or ())}   # Of copies too
+    more = [(t, ok, a['tests'] and a['tests'].get(t)) for t, ok in valid.items()]
     return [("the problem's", t, ok) for t, ok in own] + [("discriminator's" if valid else 'not valid', t, ok if valid else None) for t, valid, ok in more]
 
 def attempt_figure(record:dict,  # Of `records`
