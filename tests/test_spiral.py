@@ -11,6 +11,7 @@ from test_mbpp import rows as mbpp_rows
 
 from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.selfplay import spiral
+from adversarial_rl.selfplay.config import self_play_ppo, SpiralConfig
 
 ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '--games-per-step', '16', '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
@@ -62,7 +63,7 @@ def test_connect_four_against_the_tree_search(tmp_path):
 
 
 def test_mistakes_are_one_line(tmp_path, capsys):
-    for more, says in ((['--games', 'tic_tac'], "'tic_tac_toe'"), (['--opponents', 'chess'], '--opponents chess'), (['--opponent-url', 'http://x'], '--opponent-model'), (['--gamma', '.9'], '--gamma'), (['--baseline', 'both'], 'role'),
+    for more, says in ((['--games', 'tic_tac'], "'tic_tac_toe'"), (['--opponents', 'chess'], '--opponents chess'), (['--opponent-url', 'http://x'], '--opponent-model'), (['--critic-warmup', '5'], '--critic-warmup'), (['--baseline', 'both'], 'role'),
                        (['--resume'], 'no checkpoint'), (['--games-per-step', '1'], 'at least 2'), (['--opponent-checkpoint', 'none.pt'], 'no such checkpoint'), (['--games', 'hearts'], 'two players'), (['--games', ''], '--games')):
         assert spiral.main(flags(tmp_path, *more)) == 2, more
         err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
@@ -82,5 +83,5 @@ def test_every_baseline_is_a_switch(tmp_path):
 def test_shipped_configuration_is_read(path):
     from adversarial_rl.core.config import parse_config
     from adversarial_rl.core.settings import IntervalConfig, PPOConfig
-    config, ppo, _ = parse_config([spiral.SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
-    assert spiral.self_play_ppo(ppo).value_learning_rate == 0 and config.games
+    config, ppo, _ = parse_config([SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
+    assert self_play_ppo(ppo).critic_warmup == 0 and config.games

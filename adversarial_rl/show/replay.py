@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from ..model.policy import Policy
 from ..record.plots import BLUE, GREY, ORANGE
 from ..selfplay.board_games import load_game, name_of
-from ..selfplay.matches import move_probabilities
+from ..selfplay.strength import move_probabilities
 from .views import explore
 
 # %% ../../nbs/12_show/03_replay.ipynb #5ad1b0e0
