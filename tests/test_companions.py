@@ -1,4 +1,4 @@
-"The companion notebooks: one setup cell, a claim and a control, and each runs quick from top to bottom without a word on stderr."
+"The companion notebooks have one setup cell, a claim and a control; each runs from top to bottom, silent on stderr."
 import json
 import os
 import re
@@ -10,10 +10,16 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN = ROOT/'nbs'/'train'
 BOOKS = sorted(TRAIN.glob('*.ipynb'))
-NAMES = ['01_play_one_round', '02_train_adversarial', '03_fool_the_grader', '04_grpo_code_execution', '05_code_game', '06_spiral', '07_evaluate_mbpp', '08_compare', '09_scale_up']
+NAMES = ['01_play_one_round', '02_train_adversarial', '03_fool_the_grader', '04_grpo_code_execution', '05_code_game',
+         '06_spiral', '07_evaluate_mbpp', '08_compare', '09_scale_up']
+WORDS = ('**Control', 'signature figure', 'Healthy', 'Sick', 'Try it yourself', '**Limits.**',
+         'kaggle.com/kernels/welcome')
+COLAB = 'colab.research.google.com/github/adversarial-rl/adversarial_rl/blob/main/nbs/train'
 
 
-def cells(nb, kind='code'): return [(''.join(c['source']), c) for c in json.loads(nb.read_text())['cells'] if c['cell_type'] == kind]
+def cells(nb, kind='code'):
+    book = json.loads(nb.read_text())
+    return [(''.join(c['source']), c) for c in book['cells'] if c['cell_type'] == kind]
 
 
 def test_all_are_there(): assert [nb.stem for nb in BOOKS] == NAMES
@@ -27,9 +33,9 @@ def test_one_setup_cell_for_all():
 @pytest.mark.parametrize('nb', BOOKS, ids=lambda p: p.stem)
 def test_it_has_what_a_companion_has(nb):
     code, prose = cells(nb), '\n'.join(s for s, _ in cells(nb, 'markdown'))
-    assert [c['metadata'].get('tags') for _, c in code].count(['parameters']) == 1 and code[1][1]['metadata'].get('tags') == ['parameters']
-    for word in ('**Claim.**', '**Control', 'signature figure', 'Healthy', 'Sick', 'Try it yourself', '**Limits.**', f'colab.research.google.com/github/adversarial-rl/adversarial_rl/blob/main/nbs/train/{nb.name}', 'kaggle.com/kernels/welcome'):
-        if not (word == 'Sick' and 'Healthy' in prose): assert word in prose, word
+    assert [i for i, (_, c) in enumerate(code) if c['metadata'].get('tags') == ['parameters']] == [1]
+    assert '**Claim.**' in prose or '**Question.**' in prose
+    for word in (*WORDS, f'{COLAB}/{nb.name}'): assert word in prose, word
     assert 'assert' in code[-1][0]
     outputs = [o for _, c in code for o in c['outputs']]
     assert any('image/png' in o.get('data', {}) for o in outputs), 'no picture in it'
@@ -45,6 +51,7 @@ def test_it_runs_quick(nb, monkeypatch):
     monkeypatch.setenv('ARL_QUICK', '1')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))))
     book = nbformat.read(nb, 4)
-    NotebookClient(book, timeout=600, kernel_name='python3', resources=dict(metadata=dict(path=str(TRAIN)))).execute()
-    said = [o.text for c in book.cells if c.cell_type == 'code' for o in c.outputs if o.get('name') == 'stderr']
-    assert not said, said
+    resources = dict(metadata=dict(path=str(TRAIN)))
+    NotebookClient(book, timeout=600, kernel_name='python3', resources=resources).execute()
+    outputs = [o for c in book.cells if c.cell_type == 'code' for o in c.outputs]
+    assert not [o.text for o in outputs if o.get('name') == 'stderr']
