@@ -1,4 +1,4 @@
-"GRPO on TRL from its command lines: rewards rise from real runs, evaluations stand where they should, a killed run goes on, mistakes are one line."
+"GRPO from the command line: metrics, evaluations, a killed run that resumes, mistakes in one line."
 import json
 import os
 import signal
@@ -11,47 +11,59 @@ import yaml
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
 
+from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.machine import platform
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
-from adversarial_rl.grpo.settings import grpo_arguments, read_settings
+from adversarial_rl.grpo.settings import grpo_arguments
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
-QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16', '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu']
-COMMANDS = {grpo: 'grpo_code_execution_starter.yaml', code_game: 'grpo_code_game_starter.yaml'}
+QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16',
+         '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
+         '--device', 'cpu']
+NAMES = {grpo: 'grpo_code_execution', code_game: 'grpo_code_game'}
 
 
-def flags(module, folder, *more): return ['--config', str(ROOT/'configs'/COMMANDS[module]), '--output_dir', str(folder), *QUICK, *more]
+def flags(module, folder, *more):
+    return ['--config', str(ROOT/'configs'/f'{NAMES[module]}_starter.yaml'), '--output_dir', str(folder), *QUICK, *more]
+
+
+def wait_for(path, process, pause=.05):
+    "Until a file is there or the process has ended."
+    end = time.time() + 240
+    while not path.exists() and process.poll() is None and time.time() < end: time.sleep(pause)
 
 
 @pytest.mark.parametrize('path', sorted((ROOT/'configs').glob('grpo*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read_and_accepted(path, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
     kind = code_game.CodeGameSettings if 'game' in path.name else grpo.GRPOSettings
-    s = read_settings(kind, ['--config', f'configs/{path.name}'], 'x', '')
+    s, = parse_config([kind], ['--config', f'configs/{path.name}'], '')
     args, _ = grpo_arguments(s.training_args, s.vllm, platform('cpu'), tmp_path)
     assert s.model.id == yaml.safe_load(path.read_text())['model']['id'] and args.max_steps in (60, 90)
 
 
-@pytest.mark.parametrize('module', COMMANDS, ids=lambda m: m.__name__)
+@pytest.mark.parametrize('module', NAMES, ids=NAMES.get)
 def test_a_run_leaves_metrics_and_a_model(module, tmp_path, capfd):
     assert module.main(flags(module, tmp_path)) == 0
     rows = read_metrics(tmp_path/'metrics.jsonl')
-    assert [r['step'] for r in rows] == list(range(1, 7)) and all(-1 <= r['reward/avg_batch_reward'] <= 1 for r in rows)
+    assert [r['step'] for r in rows] == list(range(1, 7))
+    assert all(-1 <= r['reward/avg_batch_reward'] <= 1 for r in rows)
     assert '6 of 6 steps' in capfd.readouterr().out and list((tmp_path/'model').rglob('adapter_model.safetensors'))
     if module is code_game:
         shares = [sum(r[f'programs/{k}'] for k in code_game.KINDS) for r in rows]
-        assert all(abs(x - 1) < 1e-9 for x in shares) and all('reward/successful_predictions_count' in r for r in rows)
+        assert all(abs(x - 1) < 1e-9 for x in shares)
+        assert all('reward/successful_predictions_count' in r for r in rows)
 
 
-@pytest.mark.parametrize('module', COMMANDS, ids=lambda m: m.__name__)
-def test_killed_it_goes_on(module, tmp_path):
-    "A real SIGKILL in the middle; the steps stand once each in the metrics."
-    command = [module.__name__.split('.')[-1], *flags(module, tmp_path, '--training_args.max_steps', '8')]
+@pytest.mark.parametrize('module', NAMES, ids=NAMES.get)
+def test_a_killed_run_resumes(module, tmp_path):
+    "After a real SIGKILL in the middle, each step is in the metrics once."
+    command = [NAMES[module], *flags(module, tmp_path, '--training_args.max_steps', '8')]
     p = processes.Command(*command, cwd=ROOT)
-    end = time.time() + 240
-    while not (tmp_path/'checkpoint-4'/'trainer_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.05)
-    p.kill(); p.wait()
+    wait_for(tmp_path/'checkpoint-4'/'trainer_state.json', p)
+    p.kill()
+    p.wait()
     assert (tmp_path/'checkpoint-4').exists() or (tmp_path/'checkpoint-6').exists()
     done = processes.run(*command, '--resume', 'true', cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
@@ -60,20 +72,22 @@ def test_killed_it_goes_on(module, tmp_path):
 
 @pytest.fixture(scope='module')
 def whole(tmp_path_factory):
-    "A game against earlier learners, as one run, measured on MBPP and reported to W&B offline; the same killed and resumed."
+    "A game against earlier learners with MBPP and W&B offline, in one run; and the same killed and resumed."
     pytest.importorskip('wandb')
     folder = tmp_path_factory.mktemp('whole')
     (folder/'mbpp.json').write_text(json.dumps(mbpp_rows()))
-    more = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '3', '--wandb.enabled', 'true', '--evaluation.enabled', 'true', '--evaluation.eval_interval_steps', '2', '--evaluation.num_questions', '3', '--evaluation.dataset_path', str(folder/'mbpp.json')]
+    more = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '3', '--wandb.enabled', 'true',
+            '--evaluation.enabled', 'true', '--evaluation.eval_interval_steps', '2', '--evaluation.num_questions', '3',
+            '--evaluation.dataset_path', str(folder/'mbpp.json')]
     one, two = folder/'one', folder/'two'
     def command(out): return ['grpo_code_game', *flags(code_game, out, *more)]
     env = os.environ | dict(WANDB_MODE='offline')
     done = processes.run(*command(one), cwd=ROOT, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
     p = processes.Command(*command(two), cwd=ROOT, env=env)
-    end = time.time() + 240
-    while not (two/'checkpoint-4'/'reward_state.json').exists() and p.poll() is None and time.time() < end: time.sleep(.02)
-    p.kill(); p.wait()
+    wait_for(two/'checkpoint-4'/'reward_state.json', p, .02)
+    p.kill()
+    p.wait()
     assert json.loads((two/'checkpoint-4'/'reward_state.json').read_text())['calls'] == 4
     again = processes.run(*command(two), '--resume', 'true', cwd=ROOT, env=env)
     assert again.returncode == 0, again.stderr[-2000:]
@@ -82,7 +96,8 @@ def whole(tmp_path_factory):
 
 def test_wandb_offline_holds_the_same_series_and_mbpp_is_measured_at_start_interval_and_end(whole):
     rows = read_metrics(whole[0]/'metrics.jsonl')
-    assert [(r['mbpp_eval/step'], r['mbpp_eval/phase']) for r in rows if 'mbpp_eval/step' in r] == [(0, 'before'), (2, 'during'), (4, 'during'), (6, 'during'), (6, 'after')]
+    phases = [(r['mbpp_eval/step'], r['mbpp_eval/phase']) for r in rows if 'mbpp_eval/step' in r]
+    assert phases == [(0, 'before'), (2, 'during'), (4, 'during'), (6, 'during'), (6, 'after')]
     path, = (whole[0]/'wandb').glob('offline-run-*/*.wandb')
     found = {}
     for h in wandb_history(path): found.setdefault(h['_step'], {}).update(h)
@@ -91,49 +106,61 @@ def test_wandb_offline_holds_the_same_series_and_mbpp_is_measured_at_start_inter
         assert {k: found[step].get(k) for k in ours} == ours
 
 
-def test_resumed_against_earlier_learners_it_goes_the_same_way(whole):
-    "Adapter, opponent, data, random numbers and what the reward remembers go on as if nothing had happened."
-    def told(folder): return [{k: v for k, v in r.items() if not any(x in k for x in ('time', 'second', 'flos'))} for r in read_metrics(folder/'metrics.jsonl')]
-    assert told(whole[0]) == told(whole[1])
+def test_a_resumed_game_against_earlier_learners_gives_the_same_metrics(whole):
+    "Adapter, opponent, data, random numbers and the reward's state continue as without the interruption."
+    def timeless(row): return {k: v for k, v in row.items() if not any(x in k for x in ('time', 'second', 'flos'))}
+    one, two = ([timeless(r) for r in read_metrics(folder/'metrics.jsonl')] for folder in whole)
+    assert one == two
 
 
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
-    command = ['grpo_code_execution', *flags(grpo, tmp_path, '--training_args.max_steps', '1000', '--training_args.save_steps', '1000')]
-    p = processes.Command(*command, cwd=ROOT)
+    steps = ['--training_args.max_steps', '1000', '--training_args.save_steps', '1000']
+    metrics = tmp_path/'metrics.jsonl'
+    p = processes.Command('grpo_code_execution', *flags(grpo, tmp_path, *steps), cwd=ROOT)
     end = time.time() + 240
-    while not ((tmp_path/'metrics.jsonl').exists() and read_metrics(tmp_path/'metrics.jsonl')) and time.time() < end: time.sleep(.1)
+    while not (metrics.exists() and read_metrics(metrics)) and time.time() < end: time.sleep(.1)
     p.send_signal(number)
     out, err = p.communicate(timeout=120)
-    step = read_metrics(tmp_path/'metrics.jsonl')[-1]['step']
-    assert p.returncode == (130 if number == signal.SIGINT else 0) and f'checkpoint-{step} is saved' in out + err and 'Traceback' not in err
+    step = read_metrics(metrics)[-1]['step']
+    assert p.returncode == (130 if number == signal.SIGINT else 0)
+    assert f'checkpoint-{step} is saved' in out + err and 'Traceback' not in err
     assert json.loads((tmp_path/f'checkpoint-{step}'/'trainer_state.json').read_text())['global_step'] == step
 
 
-def test_mistakes_are_one_line(tmp_path, capsys):
-    for module, more, told in ((grpo, ['--training_args.max_step', '3'], "'max_steps'"), (grpo, ['--model.lora_rnk', '3'], 'model.lora_rank'), (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
-                               (grpo, ['--resume', 'true'], 'no whole checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'), (code_game, ['--opponent.kind', 'frozn'], "'frozen'"),
-                               (code_game, ['--opponent.kind', 'server'], 'opponent.id'), (code_game, ['--reward', 'learnability'], 'opponent.predictions')):
-        assert module.main(flags(module, tmp_path/'o', *more)) == 2, more
-        err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
-        assert len(err) == 1 and told in err[0], (more, err)
+@pytest.mark.parametrize('module, more, message', [
+    (grpo, ['--training_args.max_step', '3'], "'max_steps'"), (grpo, ['--model.lora_rnk', '3'], '--model.lora_rank'),
+    (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
+    (grpo, ['--resume', 'true'], 'no whole checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'),
+    (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),
+    (code_game, ['--opponent.kind', 'server'], 'opponent.id'),
+    (code_game, ['--reward', 'learnability'], 'opponent.predictions')])
+def test_mistakes_are_one_line(module, more, message, tmp_path, capsys):
+    assert module.main(flags(module, tmp_path/'o', *more)) == 2
+    err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
+    assert len(err) == 1 and message in err[0]
 
 
-def test_the_predictor_learns_on_the_writer_s_programs(tmp_path):
+def test_the_predictor_learns_on_the_writers_programs(tmp_path):
     assert code_game.main(flags(code_game, tmp_path, '--predictor_steps', '2')) == 0
-    assert json.loads((tmp_path/'programs.json').read_text()) and len(read_metrics(tmp_path/'predictor'/'metrics.jsonl')) == 2
+    assert json.loads((tmp_path/'programs.json').read_text())
+    assert len(read_metrics(tmp_path/'predictor'/'metrics.jsonl')) == 2
 
 
 def test_earlier_learners_are_opponents(tmp_path):
-    assert code_game.main(flags(code_game, tmp_path, '--opponent.kind', 'earlier', '--opponent.refresh_every', '2')) == 0
+    opponent = ['--opponent.kind', 'earlier', '--opponent.refresh_every', '2']
+    assert code_game.main(flags(code_game, tmp_path, *opponent)) == 0
     assert len(read_metrics(tmp_path/'metrics.jsonl')) == 6
 
 
 def test_random_or_hash_dependent_programs_earn_nothing():
     from adversarial_rl.model.agents import Scripted
     game = code_game.Game(Scripted(lambda prompt: 'nobody knows'))
-    cheats = ['import random\nprint(random.random())', 'print(hash("a"))', 'print({"a", "b", "c"})', 'import time\nprint(time.time())', 'print(id(3))', 'print(object())', 'class A: pass\nprint(A())',
-              'print(__import__("random").random())', 'print(str(min({"a", "b", "c", "d"}, key=hash)))', 'print("7" * 10000)', 'import os\nprint(os.getpid())', 'from uuid import *\nprint(uuid4())',
-              'print((lambda: 0).__hash__())', 'x = []\nprint(x.__repr__.__hash__())', 'print(frozenset("abcdef"))', 'import datetime\nprint(datetime.date.today())']
+    cheats = ['import random\nprint(random.random())', 'print(hash("a"))', 'print({"a", "b", "c"})',
+              'import time\nprint(time.time())', 'print(id(3))', 'print(object())', 'class A: pass\nprint(A())',
+              'print(__import__("random").random())', 'print(str(min({"a", "b", "c", "d"}, key=hash)))',
+              'print("7" * 10000)', 'import os\nprint(os.getpid())', 'from uuid import *\nprint(uuid4())',
+              'print((lambda: 0).__hash__())', 'x = []\nprint(x.__repr__.__hash__())', 'print(frozenset("abcdef"))',
+              'import datetime\nprint(datetime.date.today())']
     assert game([''] * len(cheats), cheats) == [-1.] * len(cheats)
     assert game(['', ''], ['print(2 ** 10)', 'print(sorted([3, 1])[0])']) == [1., 1.]

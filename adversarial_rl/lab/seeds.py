@@ -22,7 +22,6 @@ from ..core.interval import Interval
 from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
 from ..grpo.code_execution import GRPOSettings
 from ..grpo.output_game import CodeGameSettings, KINDS
-from ..grpo.settings import read_settings
 from .experiment import Experiment, experiment_parser, Run, run_experiment, Runs
 from ..measure.statistics import over_samples
 from ..record.plots import seed_curves
@@ -124,7 +123,7 @@ def run_settings(kinds:list[type], flags:list[str])->dict:
 
 def trl_settings(kind:type, flags:list[str])->dict:
     "The same for a command that takes TRL's settings."
-    return asdict(read_settings(kind, flags, '', ''))
+    return asdict(parse_config([kind], flags, '')[0])
 
 def spiral_settings(flags:list[str])->dict:
     "The same for self-play, whose libraries are optional and imported when they are needed."
