@@ -9,6 +9,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from adversarial_rl.game.round import Verdicts
+from adversarial_rl.grader.suites import Suite
+from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.show import attempts, replay, views
 
@@ -43,14 +46,14 @@ def mbpp_report(flags):
 
 def a_record(k):
     "A problem with two attempts, made up; dollars and line ends must not confuse the figure."
-    titles = [s.title for s in REASONING_STAGES]
-    def stages(i): return {t: [(f'{t} of {k} costs $5 ', .9), ('and\n', .3 + .3 * i), ('x' * 40, .99)] for t in titles}
-    tries = [dict(stages=stages(i), code='def f(x): return x', reward=i / 2, baseline=[True, False],
-                  tests={'assert f(2) == 2': True}) for i in range(2)]
-    suite = dict(tokens=[], tests=['assert f(2) == 2', 'assert f(3) == 9'], valid=[True, False], reward=.25)
-    return dict(id=f'p{k}', description=f'Return x plus {k}.', signature='def f(x):',
-                reference='def f(x): return x', tests=['assert f(0) == 0', 'assert f(1) == 1'],
-                attempts=tries, suites=[suite])
+    problem = Problem(f'p{k}', f'Return x plus {k}.', 'def f(x):', ('assert f(0) == 0', 'assert f(1) == 1'),
+                      'def f(x): return x')
+    def attempt(i):
+        stages = {s.title: [(f'{s.title} of {k} costs $5 ', .9), ('and\n', .3 + .3 * i), ('x' * 40, .99)]
+                  for s in REASONING_STAGES}
+        return attempts.Attempt(stages, Verdicts((True, False), {'assert f(2) == 2': True}), i / 2)
+    suite = Suite(['assert f(2) == 2', 'assert f(3) == 9'], [True, False], [True, False], ['assert f(2) == 2'])
+    return attempts.Record(problem, [attempt(0), attempt(1)], [attempts.WrittenSuite([], suite, .25)])
 
 
 def a_game(step, history, moves):
