@@ -78,22 +78,6 @@ class PPOConfig:
         0.02, 'stop the run when log-probabilities of rollout and trainer differ by more nats a token; 0 never stops',
         0, 100)
     critic_warmup: int = setting(2, 'first updates, which train the value head alone', 0, 10000)
-    value_learning_rate: float = setting(1e-3, 'step size of the value heads', 0, 1)
-    gamma: float = setting(1.0, 'discount', 0, 1)
-    lam: float = setting(1.0, 'lambda of generalised advantage estimation', 0, 1)
-    clip_low: float = setting(0.2, 'the ratio may fall to 1 - clip_low', 0, 1)
-    clip_high: float = setting(0.2, 'the ratio may rise to 1 + clip_high', 0, 10)
-    dual_clip: float = setting(3.0, 'bound of the loss where the advantage is negative, 0 for none', 0, 100)
-    value_clip: float = setting(0.2, 'how far a value may move in one update, 0 for no bound', 0, 100)
-    kl_estimator: str = setting('k1', 'how that distance is estimated', choices=('k1', 'k2', 'k3'))
-    kl_in: str = setting('reward', 'whether the penalty is taken from the reward, as suits k1, or added to the loss, as suits k2 and k3', choices=('reward', 'loss'))
-    ref_kl_target: float = setting(0.0, 'divergence from the reference, in nats a token, that kl_coef is steered to; 0 leaves kl_coef fixed', 0, 100)
-    ref_kl_gain: float = setting(0.1, 'how fast kl_coef is steered', 0, 1)
-    anchor_coef: float = setting(1.0, 'how strongly the stages that do not learn are held where they were when the stage began, 0 for not at all', 0, 1000)
-    entropy_coef: float = setting(0.0, 'bonus for entropy', 0, 1)
-    entropy_floor: float = setting(0.0, 'the bonus is paid only while entropy is below this, in nats a token; 0 for always', 0, 100)
-    target_kl: float = setting(0.05, 'further passes over a batch stop beyond this divergence, 0 for never', 0, 100)
-    max_grad_norm: float = setting(1.0, 'bound of the gradient norm', 1e-9, 1e9)
 
 # %% ../../nbs/01_core/05_settings.ipynb #e9fce9cc
 @dataclass
@@ -158,14 +142,6 @@ class TrainingConfig(RunConfig):
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
     require_isolation: bool = setting(
         False, 'refuse to run where programs could reach the network, files or other processes')
-    other_temperature: float = setting(0.0, 'of the stages that do not learn, in the transcripts the generator learns from', 0, 10)
-    discriminator_sees: str = setting('problem', "what the discriminator's tests answer: the problem, or also what the generator wrote in the stage that learns", choices=('problem', 'stage'))
-    repeat_memory: int = setting(1000, 'recent inputs that near-copies are told by', 1, 10**6)
-    failed_tests_total: int = setting(5000, 'such tests kept in all, the oldest out', 1, 10**6)
-    opponent_temperature: float = setting(0.0, "of the generator while the discriminator learns, for more wrong programs to find; 0 for --temperature", 0, 10)
-    pool_every: int = setting(0, 'steps between two that are kept, 0 for one at the end of each stage', 0, 10**6)
-    pool_chance: float = setting(0.5, 'that the frozen player of a round is an earlier one', 0, 1)
-    cross_play: int = setting(50, 'held-out problems on which all kept generators meet all kept discriminators in the end, 0 for none', 0, 100000)
 
 # %% ../../nbs/01_core/05_settings.ipynb #3b002640
 @dataclass

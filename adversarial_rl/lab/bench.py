@@ -34,7 +34,7 @@ def bench_start(rounds:int=5)->list: # Rows of a table
     return [{'start': name, 'seconds': f'{median(x):.2f} [{min(x):.2f}, {max(x):.2f}]'} for name, x in found.items()]
 
 # %% ../../nbs/14_lab/11_bench.ipynb #75262d0f
-FEW = ['--n-discriminator-steps', '2', '--n-generator-steps', '2', '--k-alternating-steps', '2', '--together-steps', '2', '--held-out', '100', '--cross-play', '0', '--report-to', 'none']
+FEW = ['--n-discriminator-steps', '2', '--n-generator-steps', '2', '--k-alternating-steps', '2', '--together-steps', '2', '--held-out', '100', '--report-to', 'none']
 
 def bench_job(flags=FEW)->list: # Rows of a table
     "Where the time of the main job goes."
