@@ -11,8 +11,9 @@ import pytest
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.lab.comparison import main
-from adversarial_rl.lab.condition import CONDITIONS, REWARDS, rollout_of, run_condition
+from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
 from adversarial_rl.lab.experiment import Experiment, run_experiment, Runner
+from adversarial_rl.lab.trl_control import rollout_of
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.curriculum import starter_problems
@@ -32,14 +33,13 @@ def small(folder):
 def test_each_condition_runs_and_measures(name, tmp_path):
     condition = (CONDITIONS | REWARDS)[name]
     r = run_condition(condition, *small(tmp_path), seconds=2, marks=1, problems=8, show=lambda *a, **k: None)
-    first, last = r['marks']
-    assert r['steps'] >= 1 and (first['step'], last['step']) == (0, r['steps']) and last['seconds'] >= 2
+    first, last = r.marks
+    assert r.steps >= 1 and (first['step'], last['step']) == (0, r.steps) and last['seconds'] >= 2
     assert ('pass_rate' in first) == ('generator' in condition.learners)
     assert ('validity' in first) == ('discriminator' in condition.learners)
-    assert ('tester' in r) == (condition.trainer == 'own' and condition.settings.get('opponents') != 0)
-    if condition.trainer == 'own':
-        assert all((r['learned'][player] > 0) <= (player in condition.learners) for player in r['learned'])
-    if name == 'random': assert r['tester']['validity_of_distinct']['mean'] == 1
+    assert (r.tester is not None) == (condition.trainer == 'own' and condition.settings.get('opponents') != 0)
+    assert all((steps > 0) <= (player in condition.learners) for player, steps in (r.learned or {}).items())
+    if name == 'random': assert r.tester.validity_of_distinct.mean == 1
 
 
 def test_trl_gets_the_sampled_transcripts():
