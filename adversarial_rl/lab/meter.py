@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['Clock', 'pass_rates', 'suite_figures', 'tester_figures', 'Meter']
 
-# %% ../../nbs/14_lab/02_meter.ipynb #a11256d5
+# %% ../../nbs/14_lab/02_meter.ipynb #dd4fed2d
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,8 +15,9 @@ import torch
 
 from ..core.interval import Interval
 from ..grader.grading import grade_many
+from ..grader.suites import judge_suites
 from ..grader.test_cases import test_input
-from ..measure.held_out import distinct_share, sample_suites, valid_tests, validity_by_problem
+from ..measure.held_out import distinct_share, sample_suites, validity_by_problem
 from ..measure.inputs import baseline_suites, random_inputs
 from ..measure.statistics import bootstrap
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
@@ -58,7 +59,8 @@ def suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4, 
     "`validity` and `distinct` of `n` sampled suites for each problem."
     rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
     suites = sample_suites(discriminator, problems, n, 1., rng)
-    validity = bootstrap(validity_by_problem(valid_tests(problems, suites)))
+    judged = judge_suites(problems, suites)
+    validity = bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged]))
     tests = [(t, p) for p, group in zip(problems, suites) for t in chain(*group)]
     inputs = [test_input(t, p.function_name) for t, p in tests]
     return {'validity': validity, 'distinct': round(distinct_share(inputs), 4)}
