@@ -1,4 +1,5 @@
 "MBPP from its copies, evaluate_mbpp from its command line, and the callback in transformers' trainer and in ours."
+import copy as copying
 import json
 import os
 import re
@@ -6,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
+from dataclasses import asdict
 
 import processes
 import pytest
@@ -16,11 +17,14 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.game.run_training import main as train_main
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.mbpp.answers import program_in
 from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
-from adversarial_rl.mbpp.dataset import load_mbpp, program_in
+from adversarial_rl.mbpp.dataset import load_mbpp
 from adversarial_rl.mbpp.evaluate import main
-from adversarial_rl.mbpp.evaluator import Bare, Control, MBPPEvalConfig, MBPPEvaluator
-from adversarial_rl.model.policy import load_model
+from adversarial_rl.mbpp.evaluator import MBPPEvalConfig, MBPPEvaluator
+from adversarial_rl.mbpp.report import read_report
+from adversarial_rl.mbpp.writers import Bare, Control
+from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
@@ -31,15 +35,18 @@ BODIES = ['2 * n', 'n * n', '-n', 'n // 2', 'n + 1', 'n - 1', '3 * n', 'n ** 3']
 
 
 def rows(edition='sanitized', n=24):
-    "A small MBPP of our own, in the published form."
+    "A small MBPP in the published form."
     out = []
     for i in range(n):
         name, body, k = f'{NAMES[i % 8]}_{i}', BODIES[i % 8], 1 + i // 8
-        f = eval(f'lambda n: {k} * ({body})')
-        tests = [f'assert {name}({x}) == {f(x)}' for x in (3, 10, -4)]
-        common = dict(task_id=[2, 3, 4][i] if i < 3 else 8 + i, code=f'def {name}(n):\r\n\treturn {k} * ({body})', test_list=tests)
+        values = {x: k * eval(body, dict(n=x)) for x in (3, 10, -4)}
+        tests = [f'assert {name}({x}) == {value}' for x, value in values.items()]
+        common = dict(task_id=[2, 3, 4][i] if i < 3 else 8 + i, test_list=tests,
+                      code=f'def {name}(n):\r\n\treturn {k} * ({body})')
         text = f'Write a function to return {k} times {body}.'
-        out.append(common | (dict(text=text, test_setup_code='', challenge_test_list=[]) if edition == 'full' else dict(prompt=text, test_imports=['import math'], source_file='x')))
+        full = dict(text=text, test_setup_code='', challenge_test_list=[])
+        sanitized = dict(prompt=text, test_imports=['import math'], source_file='x')
+        out.append(common | (full if edition == 'full' else sanitized))
     return out
 
 
@@ -52,39 +59,51 @@ def copy(tmp_path):
     return folder
 
 
-def test_every_kind_of_copy_holds_the_same(tmp_path, copy):
+def test_every_kind_of_copy_gives_the_same_problems(tmp_path, copy):
     datasets = pytest.importorskip('datasets')
     want = load_mbpp('full', 'all', copy)
-    assert [p.id for p in want[:4]] == ['mbpp/2', 'mbpp/3', 'mbpp/4', 'mbpp/11'] and len(want) == 24 and want[3].function_signature == 'def half_3(n):'
+    assert [p.id for p in want[:4]] == ['mbpp/2', 'mbpp/3', 'mbpp/4', 'mbpp/11'] and len(want) == 24
+    assert want[3].function_signature == 'def half_3(n):'
     assert load_mbpp('full', 'all', copy/'mbpp.jsonl') == want
     whole = datasets.Dataset.from_list(rows('full'))
     whole.save_to_disk(tmp_path/'one')
-    datasets.DatasetDict(test=whole.select(range(3, 24)), prompt=whole.select(range(3))).save_to_disk(tmp_path/'many'/'full')
+    parts = datasets.DatasetDict(test=whole.select(range(3, 24)), prompt=whole.select(range(3)))
+    parts.save_to_disk(tmp_path/'many'/'full')
     assert load_mbpp('full', 'all', tmp_path/'one') == want == load_mbpp('full', 'all', tmp_path/'many')
-    assert [len(load_mbpp('sanitized', s, copy)) for s in ('prompt', 'test', 'validation', 'train', 'all')] == [3, 21, 0, 0, 24]
+    splits = ('prompt', 'test', 'validation', 'train', 'all')
+    assert [len(load_mbpp('sanitized', split, copy)) for split in splits] == [3, 21, 0, 0, 24]
     assert load_mbpp('sanitized', 'all', copy)[0].baseline_tests[0].startswith('import math\nassert ')
 
 
-@pytest.mark.parametrize('change, says', [
-    (dict(code=None), "row 2 (full): field 'code' must be a str, found NoneType"), (dict(task_id='3'), "field 'task_id' must be a int, found str"), (dict(test_list=[]), "'test_list' is empty"),
-    (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"), (dict(code='def f(:'), "field 'code' is not valid Python"), (dict(test_list=['for i in (1, 2): assert f(i)']), 'must hold one assert statement each'), (dict(test_setup_code='import ((('), "field 'test_setup_code' is not valid Python"), (dict(code='x = 1'), 'its tests call no function'), (dict(task_id=2), 'task_id 2 is there twice')])
-def test_a_wrong_row_is_named(copy, change, says):
+@pytest.mark.parametrize('change, message', [
+    (dict(code=None), "row 2 (full): field 'code' must be a str, found NoneType"),
+    (dict(task_id='3'), "field 'task_id' must be a int, found str"),
+    (dict(test_list=[]), "'test_list' is empty"),
+    (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"),
+    (dict(code='def f(:'), "field 'code' is not valid Python"),
+    (dict(test_list=['for i in (1, 2): assert f(i)']), 'must hold one assert statement each'),
+    (dict(test_setup_code='import ((('), "field 'test_setup_code' is not valid Python"),
+    (dict(code='x = 1'), 'its tests call no function'),
+    (dict(task_id=2), 'task_id 2 is there twice')])
+def test_a_wrong_row_is_named(copy, change, message):
     changed = rows('full')
     changed[1] |= change
     (copy/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, changed)))
     with pytest.raises(UsageError) as e: load_mbpp('full', 'all', copy)
-    assert says in str(e.value) and '\n' not in str(e.value)
+    assert message in str(e.value) and '\n' not in str(e.value)
 
 
 def test_a_missing_field_is_named(copy):
     changed = rows('full')
     del changed[4]['text']
     (copy/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, changed)))
-    with pytest.raises(UsageError, match="row 5 .full.: field 'text' is missing"): load_mbpp('full', 'all', copy)
+    message = "row 5 .full.: field 'text' is missing"
+    with pytest.raises(UsageError, match=message): load_mbpp('full', 'all', copy)
 
 
 def command(copy, out, *flags): return ['evaluate_mbpp', '--dataset-path', copy, '--output-dir', out, *flags]
-SMALL = ['--model', 'starter', '--max-new-tokens', '24', '--samples', '2', '--temperature', '1', '--rows', '6', '--split', 'all']
+SMALL = ['--model', 'starter', '--max-new-tokens', '24', '--samples', '2', '--temperature', '1', '--rows', '6',
+         '--split', 'all']
 
 
 def result(folder):
@@ -93,45 +112,60 @@ def result(folder):
     return json.loads(files[0].read_text())
 
 
+FORMS = ['{}\n[DONE]\nYou are', 'Sure:\n\n{}\nThat is all.', 'Text\n```python\n{}\n```\nso',
+         '- so:\n  ```\n{}\n  ```']
+
+
 @pytest.mark.parametrize('edition', ['sanitized', 'full'])
-@pytest.mark.parametrize('form', ['{}\n[DONE]\nYou are', 'Sure:\n\n{}\nThat is all.', 'Text\n```python\n{}\n```\nso', '- so:\n  ```\n{}\n  ```'])
+@pytest.mark.parametrize('form', FORMS)
 @pytest.mark.skipif(not REAL, reason='MBPP_DATASET_PATH is not set')
-def test_every_reference_survives_what_stands_around_it(edition, form):
+def test_every_reference_is_found_in_an_answer(edition, form):
     problems = load_mbpp(edition, 'all')
-    outcomes = grade_many([(program_in(form.format(p.reference_solution), p.function_name), list(p.baseline_tests)) for p in problems], Limits(wall_seconds=60, cpu_seconds=60))
+    programs = [program_in(form.format(p.reference_solution), p.function_name) for p in problems]
+    outcomes = grade_many([(code, p.baseline_tests) for p, code in zip(problems, programs)],
+                          Limits(wall_seconds=60, cpu_seconds=60))
     assert [p.id for p, o in zip(problems, outcomes) if not o.passed] == []
 
 
-def test_results_of_other_weights_are_not_gone_on_from(tmp_path, copy, qwen, tokenizer):
-    "Two models of one name, the first one killed half-way."
-    evaluator = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=1, greedy=False, temperature=1., max_new_tokens=8, rows=4))
-    want = evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', show=False)['results']
+def test_results_of_other_weights_are_not_continued(tmp_path, copy, qwen, tokenizer):
+    "Two models with one name, the first one killed half-way."
+    evaluator = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=1, greedy=False, temperature=1.,
+                                             max_new_tokens=8, rows=4))
+    want = evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', show=False).results
     first = evaluator.evaluate(Bare(qwen(1), tokenizer), 'same', tmp_path, show=False, weights='1')
     file, = tmp_path.glob('*.json')
-    lines = [dict(settings=first['settings']), *[r for r in first['results'] if r['batch'] < 2]]
+    lines = [dict(settings=first.settings), *[asdict(r) for r in first.results if r.batch < 2]]
     file.with_suffix('.jsonl').write_text(''.join(json.dumps(x) + '\n' for x in lines))
-    for weights in ('2', ''): assert evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', tmp_path, show=False, weights=weights)['results'] == want
+    for weights in ('2', ''):
+        again = evaluator.evaluate(Bare(qwen(2), tokenizer), 'same', tmp_path, show=False, weights=weights)
+        assert again.results == want
     assert len(list(tmp_path.glob('*.json'))) == 3
 
 
 def test_a_policy_answers_as_the_player_that_is_named(copy, qwen, tokenizer):
-    from adversarial_rl.model.policy import Policy
-    policy, evaluator = Policy(qwen(), tokenizer, ['a', 'b']), MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=8, num_questions=4))
+    policy = Policy(qwen(), tokenizer, ['a', 'b'])
+    config = MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=8, num_questions=4)
+    evaluator = MBPPEvaluator(config)
     with torch.no_grad():
-        for k, v in policy.adapter('a').items(): v.add_(torch.randn(v.shape, generator=torch.Generator().manual_seed(len(k))))
-    answers = {p: [r['programs'][0]['completion'] for r in evaluator.evaluate(policy, show=False, player=p)['results']] for p in ('a', 'b', '')}
-    assert answers['a'] != answers[''] == answers['b']
+        for k, v in policy.adapter('a').items():
+            v.add_(torch.randn(v.shape, generator=torch.Generator().manual_seed(len(k))))
+    def answers(player):
+        report = evaluator.evaluate(policy, show=False, player=player)
+        return [r.programs[0].completion for r in report.results]
+    assert answers('a') != answers('') == answers('b')
     with pytest.raises(UsageError, match='say which one answers'): evaluator.evaluate(policy, show=False)
 
 
 def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     whole, cut = tmp_path/'whole', tmp_path/'cut'
     done = processes.run(*command(copy, whole, *SMALL))
-    assert done.returncode == 0 and 'MBPP sanitized, all: 24 problems; tests: 1 shown, graded on the others' in done.stdout and 'pass@2' in done.stdout, done.stderr
+    assert done.returncode == 0 and 'pass@2' in done.stdout, done.stderr
+    assert 'MBPP sanitized, all: 24 problems; tests: 1 shown, graded on the others' in done.stdout
     kills = 0
     for lines in (4, 13):
         process = processes.Command(*command(copy, cut, *SMALL))
-        while process.poll() is None and not any(p.read_bytes().count(b'\n') >= lines for p in cut.glob('*.jsonl')): time.sleep(.002)
+        def written(): return any(p.read_bytes().count(b'\n') >= lines for p in cut.glob('*.jsonl'))
+        while process.poll() is None and not written(): time.sleep(.002)
         process.send_signal(signal.SIGKILL)
         kills += process.wait() == -signal.SIGKILL
     assert kills == 2 and processes.run(*command(copy, cut, *SMALL)).returncode == 0
@@ -139,129 +173,181 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     assert a['results'] == b['results'] and a['metrics'] == b['metrics'] and len(a['results']) == 24
 
 
-def test_prompts_show_no_hidden_test_and_not_the_own_solution(tmp_path, copy):
-    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), split='all', samples=0, max_new_tokens=4)).evaluate(Bare(*load_model('starter')), show=False)
+def test_prompts_show_neither_hidden_tests_nor_the_solution(tmp_path, copy):
+    config = MBPPEvalConfig(dataset_path=str(copy), split='all', samples=0, max_new_tokens=4)
+    report = MBPPEvaluator(config).evaluate(Bare(*load_model('starter')), show=False)
     problems = {p.id: p for p in load_mbpp('sanitized', 'all', copy)}
-    for r in report['results']:
-        p = problems[r['id']]
-        asserts = [t.split('\n')[-1] for t in p.baseline_tests]
-        assert asserts[0] in r['prompt'] and not any(t in r['prompt'] for t in asserts[1:]) and p.reference_solution.split('\n')[1].strip() not in r['prompt'].rsplit('[BEGIN]', 2)[-2]
-        assert r['tests'] == list(p.baseline_tests[1:]) and f'def {p.function_name}' not in r['prompt']
-        assert r['prompt'].count('[DONE]') == (2 if r['id'] in ('mbpp/2', 'mbpp/3', 'mbpp/4') else 3)
+    for r in report.results:
+        p = problems[r.id]
+        first, *hidden = [t.split('\n')[-1] for t in p.baseline_tests]
+        body = p.reference_solution.split('\n')[1].strip()
+        assert first in r.prompt and not any(t in r.prompt for t in hidden)
+        assert body not in r.prompt.rsplit('[BEGIN]', 2)[-2] and f'def {p.function_name}' not in r.prompt
+        assert r.tests == list(p.baseline_tests[1:])
+        assert r.prompt.count('[DONE]') == (2 if r.id in ('mbpp/2', 'mbpp/3', 'mbpp/4') else 3)
 
 
-def test_a_model_with_a_chat_template_is_asked_in_one_turn(copy, qwen, tokenizer):
-    import copy as copying
+def test_a_model_with_a_chat_template_gets_one_turn(copy, qwen, tokenizer):
     chat = copying.deepcopy(tokenizer)
-    chat.chat_template = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
-    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=4, num_questions=3)).evaluate(Bare(qwen(), chat), show=False)
-    assert report['problems'] == 3 and all(r['prompt'].startswith('<user>Write a function') and r['prompt'].endswith('<assistant>') for r in report['results'])
+    chat.chat_template = ("{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}"
+                          "{% if add_generation_prompt %}<assistant>{% endif %}")
+    config = MBPPEvalConfig(dataset_path=str(copy), samples=0, max_new_tokens=4, num_questions=3)
+    report = MBPPEvaluator(config).evaluate(Bare(qwen(), chat), show=False)
+    assert report.problems == 3
+    for r in report.results: assert r.prompt.startswith('<user>Write a function') and r.prompt.endswith('<assistant>')
 
 
-def test_what_does_not_fit_the_window_gets_no_answer(copy, qwen, tokenizer):
+def test_a_prompt_longer_than_the_window_gets_no_answer(copy, qwen, tokenizer):
     model = qwen()
     model.config.max_position_embeddings = 90
-    report = MBPPEvaluator(MBPPEvalConfig(dataset_path=str(copy), samples=1, max_new_tokens=64)).evaluate(Bare(model, tokenizer), show=False)
-    answers = [x for r in report['results'] for x in r['programs']]
-    assert len(answers) == 42 and any(x['completion'] == '' and x['cut_off'] and not x['passed'] for x in answers)
+    config = MBPPEvalConfig(dataset_path=str(copy), samples=1, max_new_tokens=64)
+    report = MBPPEvaluator(config).evaluate(Bare(model, tokenizer), show=False)
+    programs = [x for r in report.results for x in r.programs]
+    assert len(programs) == 42 and any(x.completion == '' and x.cut_off and not x.passed for x in programs)
 
 
-def test_slurm_gets_its_copy(tmp_path, copy, monkeypatch):
+def test_a_slurm_job_gets_a_copy_in_its_logs(tmp_path, copy, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv('SLURM_JOB_ID', '77')
     assert main(['--control', 'references', '--samples', '0', '--dataset-path', str(copy)]) == 0
     a, b = next((tmp_path/'eval_results').iterdir()), next((tmp_path/'logs'/'job_77').iterdir())
-    assert a.name == b.name and a.read_bytes() == b.read_bytes() and json.loads(a.read_text())['metrics']['greedy']['mean'] == 1
+    assert a.name == b.name and a.read_bytes() == b.read_bytes()
+    assert json.loads(a.read_text())['metrics']['greedy']['mean'] == 1
 
 
 def test_overlap_is_reported(tmp_path, copy, capfd):
     save_problems(load_mbpp('sanitized', 'test', copy)[:2], tmp_path/'train.json')
-    assert main(['--control', 'constants', '--samples', '0', '--dataset-path', str(copy), '--output-dir', str(tmp_path/'o'), '--training-problems', str(tmp_path/'train.json')]) == 0
-    said = capfd.readouterr().out
-    found = re.search(r'overlap    (\d+) problems are like ones trained on', said)
-    assert found and 2 <= int(found[1]) < 21 and 'greedy     0.000' in said
+    assert main(['--control', 'constants', '--samples', '0', '--dataset-path', str(copy),
+                 '--output-dir', str(tmp_path/'o'), '--training-problems', str(tmp_path/'train.json')]) == 0
+    out = capfd.readouterr().out
+    found = re.search(r'overlap    (\d+) problems are like ones trained on', out)
+    assert found and 2 <= int(found[1]) < 21 and 'greedy     0.000' in out
 
 
-@pytest.mark.parametrize('flags, says', [
-    ([], 'give one of --model'), (['--model', 'starter', '--control', 'constants'], 'give one of --model'), (['--control', 'luck'], '--control luck: must be one of'),
-    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'cannot be read'), (['--control', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
-    (['--control', 'constants', '--shown-tests', '3'], 'leaves no hidden test'), (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),
-    (['--checkpoint', 'absent.pt'], 'no such checkpoint'), (['--model', 'nobody/none'], 'use the bundled one'), (['--control', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
-def test_mistakes(tmp_path, copy, flags, says, capfd, monkeypatch):
+@pytest.mark.parametrize('flags, message', [
+    ([], 'give one of --model'),
+    (['--model', 'starter', '--control', 'constants'], 'give one of --model'),
+    (['--control', 'luck'], '--control luck: must be one of'),
+    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'cannot be read'),
+    (['--control', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
+    (['--control', 'constants', '--shown-tests', '3'], 'leaves no hidden test'),
+    (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),
+    (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
+    (['--model', 'nobody/none'], 'use the bundled one'),
+    (['--control', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
+def test_mistakes(tmp_path, copy, flags, message, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path/'empty').mkdir()
     flags = [str(tmp_path/'empty') if f == 'EMPTY' else f for f in flags]
-    code, err = main([*([] if '--dataset-path' in flags else ['--dataset-path', str(copy)]), *flags]), capfd.readouterr().err
-    assert code == 2 and says in err and len(err.strip().splitlines()) == 1, err
+    if '--dataset-path' not in flags: flags = ['--dataset-path', str(copy), *flags]
+    code, err = main(flags), capfd.readouterr().err
+    assert code == 2 and message in err and len(err.strip().splitlines()) == 1, err
+
+
+def run_module(argv, env): return subprocess.run([sys.executable, '-m', *argv], env=env, capture_output=True, text=True)
+
+
+def offline(folder):
+    "An environment without the dataset, a cache or the hub."
+    env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'}
+    return env | dict(HF_HUB_OFFLINE='1', HF_HOME=str(folder))
 
 
 def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
-    env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.mbpp.evaluate', '--control', 'constants', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
-    assert done.returncode == 2 and done.stderr.startswith('error: MBPP is not in the local cache') and 'name a copy with MBPP_DATASET_PATH' in done.stderr and len(done.stderr.strip().splitlines()) == 1, done.stderr
+    done = run_module(['adversarial_rl.mbpp.evaluate', '--control', 'constants', '--output-dir', str(tmp_path/'o')],
+                      offline(tmp_path))
+    assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert done.stderr.startswith('error: MBPP is not in the local cache')
+    assert 'name a copy with MBPP_DATASET_PATH' in done.stderr
 
 
 @pytest.mark.skipif(not REAL, reason='MBPP_DATASET_PATH is not set')
 @pytest.mark.parametrize('edition, n', [('sanitized', 427), ('full', 967)])
-def test_the_real_mbpp_believes_references_and_no_constants(edition, n):
+def test_the_real_mbpp_passes_references_and_fails_constants(edition, n):
     evaluator = MBPPEvaluator(MBPPEvalConfig(dataset=edition, split='all', samples=0))
-    scores = [evaluator.evaluate(Control(kind), show=False) for kind in ('references', 'constants')]
-    assert [(s['problems'], s['metrics']['greedy']['mean']) for s in scores] == [(n, 1.), (n, 0.)] and len(evaluator.left_out) == {427: 0, 967: 7}[n]
+    reports = [evaluator.evaluate(Control(kind), show=False) for kind in ('references', 'constants')]
+    assert [(r.problems, r.metrics['greedy'].mean) for r in reports] == [(n, 1.), (n, 0.)]
+    assert len(evaluator.left_out) == {427: 0, 967: 7}[n]
+
+
+def phases(rows): return [(r['mbpp_eval/phase'], r['mbpp_eval/step']) for r in rows if 'mbpp_eval/pass_rate' in r]
 
 
 def test_the_callback_in_transformers_trainer(tmp_path, copy, qwen, tokenizer):
     "Rows before, at every second step, and after; the losses are those of a training without it."
     from transformers import Trainer, TrainingArguments
-    data = [dict(input_ids=x, labels=x, attention_mask=[1] * 12) for x in torch.randint(5, 200, (16, 12), generator=torch.Generator().manual_seed(0)).tolist()]
+    ids = torch.randint(5, 200, (16, 12), generator=torch.Generator().manual_seed(0)).tolist()
+    data = [dict(input_ids=x, labels=x, attention_mask=[1] * 12) for x in ids]
     def losses(*callbacks, through_log=False):
-        args = TrainingArguments(str(tmp_path/'hf'), max_steps=4, per_device_train_batch_size=2, logging_steps=1, report_to=[], use_cpu=True, seed=0, save_strategy='no', disable_tqdm=True)
+        args = TrainingArguments(str(tmp_path/'hf'), max_steps=4, per_device_train_batch_size=2, logging_steps=1,
+                                 report_to=[], use_cpu=True, seed=0, save_strategy='no', disable_tqdm=True)
         trainer = Trainer(qwen(), args, train_dataset=data, processing_class=tokenizer, callbacks=list(callbacks))
         for c in callbacks: c.write = trainer.log if through_log else None
         trainer.train()
-        return [r['loss'] for r in trainer.state.log_history if 'loss' in r], [r for r in trainer.state.log_history if 'mbpp_eval/pass_rate' in r]
+        history = trainer.state.log_history
+        return [r['loss'] for r in history if 'loss' in r], [r for r in history if 'mbpp_eval/pass_rate' in r]
     evaluator = MBPPEvaluator(create_eval_config_for_training(dataset_path=str(copy), max_new_tokens=8))
     plain, none = losses()
-    watched, found = losses(IntervalEvaluationCallback(evaluator, 2, None, tmp_path/'eval_results'))
-    assert plain == watched and not none
-    assert [(r['mbpp_eval/phase'], r['mbpp_eval/step'], r['mbpp_eval/problems']) for r in found] == [('before', 0, 5), ('during', 2, 5), ('during', 4, 5), ('after', 4, 5)]
+    watched, found = losses(IntervalEvaluationCallback(evaluator, 2, folder=tmp_path/'eval_results'))
+    assert plain == watched and not none and {r['mbpp_eval/problems'] for r in found} == {5}
+    assert phases(found) == [('before', 0), ('during', 2), ('during', 4), ('after', 4)]
     assert len(list((tmp_path/'eval_results').glob('mbpp_*.json'))) == 3
     again, logged = losses(IntervalEvaluationCallback(evaluator, 2), through_log=True)
     assert again == plain and [r['mbpp_eval/phase'] for r in logged] == ['before', 'during', 'during', 'after']
 
 
-TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4', '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0']
+TRAIN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4',
+         '--max-new-tokens', '32', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
+         '--k-alternating-steps', '0', '--together-steps', '0']
 
 
-def test_training_measures_itself_and_goes_the_same_way(tmp_path, copy, capfd):
+def test_training_measures_itself_and_stays_the_same(tmp_path, copy, capfd):
     def run(name, *flags):
-        assert train_main([*TRAIN, '--output-dir', str(tmp_path/name), '--checkpoint-dir', str(tmp_path/f'ck_{name}'), *flags]) == 0
-        return load_checkpoint(checkpoints(tmp_path/f'ck_{name}')[0])[0]['players']
-    plain = run('plain')
-    watched = run('watched', '--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy))
-    assert all(torch.equal(v, watched[p][k]) for p, x in plain.items() for k, v in x.items())
-    found = [(r['mbpp_eval/phase'], r['mbpp_eval/step']) for r in read_metrics(tmp_path/'watched'/'metrics.jsonl') if 'mbpp_eval/pass_rate' in r]
-    assert found == [('before', 0), ('during', 4), ('during', 8), ('after', 10)]
-    capfd_out = capfd.readouterr().out
-    assert train_main([*TRAIN, '--output-dir', str(tmp_path/'watched'), '--checkpoint-dir', str(tmp_path/'ck_watched'), '--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy), '--mbpp-eval-num-questions', '9', '--resume']) == 2
+        return train_main([*TRAIN, '--output-dir', str(tmp_path/name), '--checkpoint-dir', str(tmp_path/f'ck_{name}'),
+                           *flags])
+    def weights(name): return load_checkpoint(checkpoints(tmp_path/f'ck_{name}')[0])[0]['players']
+    evaluate = ['--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy)]
+    assert run('plain') == run('watched', *evaluate) == 0
+    out, watched = capfd.readouterr().out, weights('watched')
+    assert all(torch.equal(v, watched[p][k]) for p, x in weights('plain').items() for k, v in x.items())
+    rows = read_metrics(tmp_path/'watched'/'metrics.jsonl')
+    assert phases(rows) == [('before', 0), ('during', 4), ('during', 8), ('after', 10)]
+    assert 'MBPP: before (step 0) 0 of 5' in out
+    assert len(list((tmp_path/'watched'/'eval_results').glob('*.json'))) == 4
+    assert run('watched', *evaluate, '--mbpp-eval-num-questions', '9', '--resume') == 2
     assert 'was made with mbpp_eval_num_questions 5, not 9' in capfd.readouterr().err
-    assert 'MBPP: before (step 0) 0 of 5' in capfd_out and len(list((tmp_path/'watched'/'eval_results').glob('*.json'))) == 4
 
 
-def test_training_without_the_dataset_goes_on_and_says_so(tmp_path):
-    env = {k: v for k, v in os.environ.items() if k != 'MBPP_DATASET_PATH'} | dict(HF_HUB_OFFLINE='1', HF_HOME=str(tmp_path))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.game.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')], env=env, capture_output=True, text=True)
+def test_training_without_the_dataset_continues_and_says_so(tmp_path):
+    argv = ['adversarial_rl.game.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true',
+            '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
+    done = run_module(argv, offline(tmp_path))
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
+
+
+def plus_task(n, name, code, added, tests):
+    "A task as evalplus publishes it."
+    return dict(task_id=f'Mbpp/{n}', prompt=f'"""\nWrite {name}.\n{tests[0]}\n"""\n', entry_point=name,
+                canonical_solution=code, base_input=[], plus_input=added, atol=0, contract='',
+                assertion='\n'.join(tests) + '\n')
 
 
 def test_mbpp_plus_through_evalplus(tmp_path):
     "A file in evalplus' form, read by evalplus itself."
     pytest.importorskip('evalplus.data.mbpp')
-    task = lambda n, name, code, plus, tests, atol=0: dict(task_id=f'Mbpp/{n}', prompt=f'"""\nWrite {name}.\n{tests[0]}\n"""\n', entry_point=name, canonical_solution=code, base_input=[], plus_input=plus, atol=atol, contract='', assertion='\n'.join(tests) + '\n')
-    tasks = [task(2, 'similar_elements', 'def similar_elements(a, b):\n    return tuple(set(a) & set(b))', [[[1, 2], [2, 3]]], ['assert set(similar_elements((1, 2), (2,))) == {2}', 'assert set(similar_elements((1,), (2,))) == set()']),
-             task(20, 'half', 'def half(n):\n    return n / 2', [[5], [7.5]], ['assert half(4) == 2', 'assert half(2) == 1'])]
-    (tmp_path/'plus.jsonl').write_text('\n'.join(map(json.dumps, tasks)))
-    env = dict(os.environ, MBPP_OVERRIDE_PATH=str(tmp_path/'plus.jsonl'))
-    done = subprocess.run([sys.executable, '-m', 'adversarial_rl.mbpp.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all', '--samples', '0', '--output-dir', str(tmp_path/'o')], env=env, capture_output=True, text=True)
-    assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout and 'greedy     1.000' in done.stdout, done.stderr
-    tests = {r['id']: r['tests'] for r in json.loads(next((tmp_path/'o').glob('*.json')).read_text())['results']}
-    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06', 'assert abs(half(7.5) - 3.75) <= 1.375e-06'] and len(tests['mbpp/2']) == 2
+    common = plus_task(2, 'similar_elements', 'def similar_elements(a, b):\n    return tuple(set(a) & set(b))',
+                       [[[1, 2], [2, 3]]], ['assert set(similar_elements((1, 2), (2,))) == {2}',
+                                            'assert set(similar_elements((1,), (2,))) == set()'])
+    half = plus_task(20, 'half', 'def half(n):\n    return n / 2', [[5], [7.5]],
+                     ['assert half(4) == 2', 'assert half(2) == 1'])
+    (tmp_path/'plus.jsonl').write_text('\n'.join(map(json.dumps, [common, half])))
+    argv = ['adversarial_rl.mbpp.evaluate', '--control', 'references', '--dataset', 'plus', '--split', 'all',
+            '--samples', '0', '--output-dir', str(tmp_path/'o')]
+    done = run_module(argv, dict(os.environ, MBPP_OVERRIDE_PATH=str(tmp_path/'plus.jsonl')))
+    assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout, done.stderr
+    assert 'greedy     1.000' in done.stdout
+    report = read_report(next((tmp_path/'o').glob('*.json')))
+    tests = {r.id: r.tests for r in report.results}
+    assert len(tests['mbpp/2']) == 2
+    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06',
+                                'assert abs(half(7.5) - 3.75) <= 1.375e-06']

@@ -11,6 +11,7 @@ import pytest
 
 from adversarial_rl.game.round import Verdicts
 from adversarial_rl.grader.suites import Suite
+from adversarial_rl.mbpp.report import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.show import attempts, replay, views
@@ -39,9 +40,11 @@ def run_folder(folder, seed):
 
 def mbpp_report(flags):
     "A report of `evaluate_mbpp`, made up: one greedy program for each problem."
-    programs = [dict(kind='greedy', passed=ok, outcome='success' if ok else 'assertion_failure',
-                     program=f'def f(x):\n    return x + {i}') for i, ok in enumerate(flags)]
-    return dict(results=[dict(id=f'mbpp/{i}', programs=[program]) for i, program in enumerate(programs)])
+    programs = [ProgramRecord('greedy', '', f'def f(x):\n    return x + {i}', ok,
+                              'success' if ok else 'assertion_failure', message='', cut_off=False)
+                for i, ok in enumerate(flags)]
+    records = [ProblemRecord(f'mbpp/{i}', 0, [], '', [program]) for i, program in enumerate(programs)]
+    return make_report(records, dict(greedy=True, samples=0), left_out=[], overlap=[], seconds=0.)
 
 
 def a_record(k):

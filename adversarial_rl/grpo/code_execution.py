@@ -34,8 +34,9 @@ from adversarial_rl.grpo.settings import (
     TRLSettings,
 )
 from ..learn.rewards import execution_reward, generator_reward
+from ..mbpp.answers import chat_turn, few_shot, program_in
 from ..mbpp.callback import interval_evaluation
-from ..mbpp.dataset import chat_turn, few_shot, load_mbpp, program_in
+from ..mbpp.dataset import load_mbpp
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems

@@ -22,7 +22,7 @@ from ..core.settings import IntervalConfig, PPOConfig
 from ..game.opponents import OpponentPool
 from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
-from ..mbpp.evaluator import Bare
+from ..mbpp.writers import Bare
 from ..model.policy import load_model, Policy
 from ..record.checkpoints import save_checkpoint
 from ..record.resuming import architecture, load_players, Resumable
