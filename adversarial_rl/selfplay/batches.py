@@ -5,14 +5,14 @@
 # %% auto #0
 __all__ = ['Seat', 'ROLES', 'SamplingPlayer', 'LearningPlayer', 'EarlierPlayer', 'GameBatch', 'baseline_key', 'batch_metrics']
 
-# %% ../../nbs/11_selfplay/06_batches.ipynb #fc7c82f4
+# %% ../../nbs/11_selfplay/06_batches.ipynb #345cf798
 import random
 from dataclasses import dataclass
-from typing import Any, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import torch
 
-from ..game.opponents import playing_as
+from ..game.opponents import Kept, playing_as
 from ..learn.advantages import RoleBaseline
 from ..learn.transcripts import concatenate, Transcripts
 from ..model.agents import prompt_ids
@@ -41,7 +41,7 @@ class SamplingPlayer:
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
         return [text for text, in self.sample(states).texts]
 
-# %% ../../nbs/11_selfplay/06_batches.ipynb #c7795a11
+# %% ../../nbs/11_selfplay/06_batches.ipynb #a9ac57f5
 class LearningPlayer(SamplingPlayer):
     "Keeps what it samples."
     def __init__(self, policy:Policy, config:SpiralConfig, generator:torch.Generator):
@@ -55,7 +55,7 @@ class LearningPlayer(SamplingPlayer):
 class EarlierPlayer(SamplingPlayer):
     "Plays with an earlier adapter, and puts the learner's back after each answer."
     def __init__(self, policy:Policy, config:SpiralConfig, generator:torch.Generator,
-                 kept:dict[str, Any] # An entry of an `OpponentPool`
+                 kept:Kept # An entry of an `OpponentPool`
                 ):
         super().__init__(policy, config, generator)
         self.kept = kept

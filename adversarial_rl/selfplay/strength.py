@@ -127,10 +127,10 @@ def exploitability(policy:Policy, name:str='kuhn_poker', player:str='learner')->
         return {a: x / total if total else 1 / len(p) for a, x in p.items()}
     return float(openspiel.exploitability(game, tabular_policy_from_callable(game, normalised)))
 
-# %% ../../nbs/11_selfplay/04_strength.ipynb #2382b84e
+# %% ../../nbs/11_selfplay/04_strength.ipynb #a291c720
 def move_figures(policy:Policy, games:Sequence[str])->dict[str, float]: # '{game}/keeps_value_sampled' and so on
     "What the learner's moves are worth in each board game that is small enough; nothing for the others."
-    figures = {}
+    figures: dict[str, float] = {}
     for name in games:
         if load_game(name).max_game_length() > 12: continue
         if is_open(load_game(name)):

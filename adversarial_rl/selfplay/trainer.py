@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['make_learner', 'SelfPlay']
 
-# %% ../../nbs/11_selfplay/08_trainer.ipynb #bc01aed5
+# %% ../../nbs/11_selfplay/08_trainer.ipynb #db4c7ce1
 import contextlib
 import json
 import random
@@ -25,7 +25,8 @@ from ..learn.ppo import Learner
 from ..mbpp.writers import Bare
 from ..model.policy import load_model, Policy
 from ..record.checkpoints import save_checkpoint
-from ..record.resuming import architecture, load_players, Resumable
+from ..record.resuming import architecture, load_players
+from ..record.run_loop import Trainer
 from .batches import batch_metrics, EarlierPlayer, GameBatch, LearningPlayer, SamplingPlayer
 from .config import self_play_ppo, SpiralConfig
 from .gradient_variance import baseline_variances
@@ -38,9 +39,9 @@ def make_learner(model:str, lora_rank:int, place:Platform)->Policy:
     return Policy(*load_model(model, place.dtype, place.device), ['learner'], rank=lora_rank, alpha=lora_rank)
 
 # %% ../../nbs/11_selfplay/08_trainer.ipynb #0ce2f4de
-class SelfPlay(Resumable):
+class SelfPlay(Trainer):
     "Self-play with role-conditioned advantages; can be stopped at any step and go on."
-    free = Resumable.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games'}
+    free = Trainer.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games'}
     defaults = asdict(SpiralConfig()) | asdict(self_play_ppo(PPOConfig())) | asdict(IntervalConfig())
     worst, pool_every, pool_chance = WORST, 20, .25
 
@@ -69,7 +70,7 @@ class SelfPlay(Resumable):
         earlier = EarlierPlayer(self.policy, c, self.sampling, self.rng.choice(kept)) if kept else None
         matches = []
         for i in range(c.games_per_step):
-            players = (learner, learner)
+            players: tuple[SamplingPlayer, SamplingPlayer] = (learner, learner)
             if earlier and self.rng.random() < self.pool_chance:
                 players = (learner, earlier) if self.rng.random() < .5 else (earlier, learner)
             matches.append(begin(self.games[i % len(self.games)], players, self.rng, c.opening_plies))
@@ -106,12 +107,19 @@ class SelfPlay(Resumable):
         self.figures = {} if self.config.think else move_figures(self.policy, self.games)
         return self.figures
 
+    @property
+    def first_row(self)->int:
+        "The step of the next row of metrics: rows are counted from 1, after the row of the untrained model."
+        return self.step and self.step + 1
+
+    def first_metrics(self)->dict[str, Any]: return self.figures
+
     def after_step(self, row:dict[str, Any]):
         "Append the step's first game to the history."
         with self.history.open('a') as f: f.write(json.dumps(asdict(self.record)) + '\n')
 
     def progress(self, row:dict[str, Any])->tuple[str, str]:
-        "What the bar shows before and after itself."
+        "The latest figures stand after the bar."
         shown = dict(broke=row['broke']) | self.figures
         return '', ' '.join(f'{name.split("/")[-1]} {x:.2f}' for name, x in shown.items())
 
