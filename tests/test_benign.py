@@ -6,57 +6,127 @@ from adversarial_rl.grader.grading import grade
 IDENTITY = 'def f(x): return x'
 CASES = {
     'several statements': ('def f(x): return x + 1', ['y = f(1)\nz = f(y)\nassert (y, z) == (2, 3)']),
-    'helper function': ('def f(x): return x + 1', ['def near(a, b): return abs(a - b) < 1e-9\nassert near(f(0.5), 1.5)']),
+    'helper function': ('def f(x): return x + 1',
+                        ['def near(a, b): return abs(a - b) < 1e-9\nassert near(f(0.5), 1.5)']),
     'set of results': ('def f(x): return [1, 2, 2]', ['assert set(f(0)) == {1, 2}']),
     'sets on both sides': ('def f(x): return iter(x)', ['assert set(f((1, 2))) == set((2, 1))']),
     'isclose without an import': ('def f(x): return x / 3', ['assert math.isclose(f(1), 1 / 3)']),
-    'imports': ('def f(x): return x / 3', ['import math as m\nfrom fractions import Fraction\nassert m.isclose(f(1), Fraction(1, 3))']),
+    'imports': ('def f(x): return x / 3',
+                ['import math as m\nfrom fractions import Fraction\nassert m.isclose(f(1), Fraction(1, 3))']),
     'difference': ('def f(x): return 2.5', ['assert abs(f(1) - 2.5) < 1e-6']),
-    'expected exception': ('def f(x):\n    if x < 0: raise ValueError("negative")\n    return x', ['try: f(-1)\nexcept ValueError as e: assert str(e) == "negative"\nelse: assert False']),
-    'exception of the program': ('class Bad(Exception): pass\ndef f(x): raise Bad("no")', ['try: f(1)\nexcept Bad as e: assert e.args == ("no",)\nelse: assert False']),
-    'exception by its base': ('class Bad(LookupError): pass\ndef f(x): raise Bad', ['try: f(1)\nexcept LookupError: pass\nelse: assert False']),
-    'exception of the program by both names': ('class Bad(LookupError): pass\ndef f(x): raise Bad', ['try: f(1)\nexcept Bad as e: assert isinstance(e, LookupError)\nelse: assert False']),
-    'assertRaises': ('def f(x): return 1 / x', ['import unittest\nunittest.TestCase().assertRaises(ZeroDivisionError, f, 0)']),
-    'class under test': ('class Stack:\n    def __init__(self): self.items = []\n    def push(self, x): self.items.append(x)\n    def pop(self): return self.items.pop()\n    def __len__(self): return len(self.items)',
-                         ['s = Stack()\ns.push(1)\ns.push((2,))\nassert len(s) == 2 and s.pop() == (2,) and s.items == [1]']),
-    'chained methods': ('class B:\n    def __init__(self): self.x = 0\n    def add(self, n): self.x += n; return self', ['assert B().add(1).add(2).x == 3']),
-    'static and class methods': ('class T:\n    @staticmethod\n    def f(x): return x\n    @classmethod\n    def g(cls): return cls.__name__', ['assert T.f(3) == 3 and T.g() == "T"']),
+    'expected exception': ('def f(x):\n    if x < 0: raise ValueError("negative")\n    return x',
+                           ['try: f(-1)\nexcept ValueError as e: assert str(e) == "negative"\nelse: assert False']),
+    'exception of the program': ('class Bad(Exception): pass\ndef f(x): raise Bad("no")',
+                                 ['try: f(1)\nexcept Bad as e: assert e.args == ("no",)\nelse: assert False']),
+    'exception by its base': ('class Bad(LookupError): pass\ndef f(x): raise Bad',
+                              ['try: f(1)\nexcept LookupError: pass\nelse: assert False']),
+    'exception of the program by both names': ('class Bad(LookupError): pass\ndef f(x): raise Bad',
+                                               ['try: f(1)\n'
+                                                'except Bad as e: assert isinstance(e, LookupError)\n'
+                                                'else: assert False']),
+    'assertRaises': ('def f(x): return 1 / x',
+                     ['import unittest\nunittest.TestCase().assertRaises(ZeroDivisionError, f, 0)']),
+    'class under test': ('class Stack:\n'
+                         '    def __init__(self): self.items = []\n'
+                         '    def push(self, x): self.items.append(x)\n'
+                         '    def pop(self): return self.items.pop()\n'
+                         '    def __len__(self): return len(self.items)',
+                         ['s = Stack()\n'
+                          's.push(1)\n'
+                          's.push((2,))\n'
+                          'assert len(s) == 2 and s.pop() == (2,) and s.items == [1]']),
+    'chained methods': ('class B:\n    def __init__(self): self.x = 0\n    def add(self, n): self.x += n; return self',
+                        ['assert B().add(1).add(2).x == 3']),
+    'static and class methods': ('class T:\n'
+                                 '    @staticmethod\n'
+                                 '    def f(x): return x\n'
+                                 '    @classmethod\n'
+                                 '    def g(cls): return cls.__name__',
+                                 ['assert T.f(3) == 3 and T.g() == "T"']),
     'attributes set by tests': ('class P: pass', ['p = P()\np.x = 3\nassert p.x == 3']),
-    'items': ('class D:\n    def __init__(self): self.d = {}\n    def __getitem__(self, k): return self.d[k]\n    def __setitem__(self, k, v): self.d[k] = v', ['d = D()\nd["a"] = [1]\nassert d["a"] == [1]']),
+    'items': ('class D:\n'
+              '    def __init__(self): self.d = {}\n'
+              '    def __getitem__(self, k): return self.d[k]\n'
+              '    def __setitem__(self, k, v): self.d[k] = v',
+              ['d = D()\nd["a"] = [1]\nassert d["a"] == [1]']),
     'isinstance': ('class A: pass\nclass B(A): pass', ['assert isinstance(B(), A) and not isinstance(3, A)']),
-    'context manager': ('import contextlib\n@contextlib.contextmanager\ndef f(x): yield x + 1', ['with f(1) as y: assert y == 2']),
-    'function argument': ('def f(g, xs): return [g(x) for x in xs]', ['assert f(lambda x: x * 2, [1, 2]) == [2, 4]', 'assert f(str, [1]) == ["1"]', 'assert f(len, ["ab"]) == [2]']),
-    'function argument that raises': ('def f(g):\n    try: return g()\n    except KeyError: return "caught"', ['def g(): raise KeyError(1)\nassert f(g) == "caught"']),
+    'context manager': ('import contextlib\n@contextlib.contextmanager\ndef f(x): yield x + 1',
+                        ['with f(1) as y: assert y == 2']),
+    'function argument': ('def f(g, xs): return [g(x) for x in xs]',
+                          ['assert f(lambda x: x * 2, [1, 2]) == [2, 4]', 'assert f(str, [1]) == ["1"]',
+                           'assert f(len, ["ab"]) == [2]']),
+    'function argument that raises': ('def f(g):\n    try: return g()\n    except KeyError: return "caught"',
+                                      ['def g(): raise KeyError(1)\nassert f(g) == "caught"']),
     'function returned': ('def f(n): return lambda x: x + n', ['assert f(2)(3) == 5']),
-    'decorator': ('def f(g):\n    def h(*a): return g(*a) + 1\n    return h', ['@f\ndef g(x): return x\nassert g(1) == 2']),
-    'key function': ('def f(x): return -x', ['assert sorted([1, 2], key=f) == [2, 1]', 'assert list(map(f, [1])) == [-1]']),
-    'generator': ('def f(n):\n    for i in range(n): yield i * i', ['assert list(f(4)) == [0, 1, 4, 9]', 'g = f(2)\nassert next(g) == 0 and next(g) == 1']),
-    'iterator argument': ('def f(it): return sum(it)', ['assert f(iter([1, 2])) == 3', 'assert f(x for x in (4, 5)) == 9']),
-    'argument changed in place': ('def f(x): x.sort(); x.append(9)', ['x = [3, 1]\nassert f(x) is None and x == [1, 3, 9]', 'x = [[2, 1]]\ny = x[0]\ndef g(): pass\nassert x[0] is y']),
-    'nested argument changed': ('def f(d): d["a"].append(1); d["b"] = {2}', ['d = {"a": []}\ninner = d["a"]\nf(d)\nassert inner == [1] and d["b"] == {2}']),
-    'keyword arguments': ('def f(a, *b, c=1, **d): return a, b, c, d', ['assert f(1, 2, c=3, z=4) == (1, (2,), 3, {"z": 4})']),
-    'check(candidate)': ('def double(x): return 2 * x', ['def check(candidate):\n    assert candidate(2) == 4\n    assert candidate("a") == "aa"\n\ncheck(double)']),
-    'types kept apart': (IDENTITY, ['assert type(f((1, 2))) is tuple and type(f([1])) is list and f(True) is True and type(f(1)) is int and type(f(1.0)) is float']),
+    'decorator': ('def f(g):\n    def h(*a): return g(*a) + 1\n    return h',
+                  ['@f\ndef g(x): return x\nassert g(1) == 2']),
+    'key function': ('def f(x): return -x',
+                     ['assert sorted([1, 2], key=f) == [2, 1]', 'assert list(map(f, [1])) == [-1]']),
+    'generator': ('def f(n):\n    for i in range(n): yield i * i',
+                  ['assert list(f(4)) == [0, 1, 4, 9]', 'g = f(2)\nassert next(g) == 0 and next(g) == 1']),
+    'iterator argument': ('def f(it): return sum(it)',
+                          ['assert f(iter([1, 2])) == 3', 'assert f(x for x in (4, 5)) == 9']),
+    'argument changed in place': ('def f(x): x.sort(); x.append(9)',
+                                  ['x = [3, 1]\nassert f(x) is None and x == [1, 3, 9]',
+                                   'x = [[2, 1]]\ny = x[0]\ndef g(): pass\nassert x[0] is y']),
+    'nested argument changed': ('def f(d): d["a"].append(1); d["b"] = {2}',
+                                ['d = {"a": []}\ninner = d["a"]\nf(d)\nassert inner == [1] and d["b"] == {2}']),
+    'keyword arguments': ('def f(a, *b, c=1, **d): return a, b, c, d',
+                          ['assert f(1, 2, c=3, z=4) == (1, (2,), 3, {"z": 4})']),
+    'check(candidate)': ('def double(x): return 2 * x',
+                         ['def check(candidate):\n'
+                          '    assert candidate(2) == 4\n'
+                          '    assert candidate("a") == "aa"\n'
+                          '\n'
+                          'check(double)']),
+    'types kept apart': (IDENTITY,
+                         ['assert type(f((1, 2))) is tuple and type(f([1])) is list and f(True) is True and '
+                          'type(f(1)) is int and type(f(1.0)) is float']),
     'keys kept apart': (IDENTITY, ['assert f({1: "a", "1": "b", (2, 3): None}) == {1: "a", "1": "b", (2, 3): None}']),
     'large numbers': ('def f(n): return 7 ** n', ['assert f(5000) == 7 ** 5000', 'assert f(-1) == 1 / 7']),
-    'nan, bytes, sets': ('def f(x): return [float("nan"), b"\\xff", frozenset({1}), 2j]', ['r = f(0)\nassert r[0] != r[0] and r[1:] == [b"\\xff", frozenset({1}), 2j]']),
-    'fractions, decimals, dates': ('from fractions import Fraction\nfrom decimal import Decimal\nimport datetime\ndef f(x): return Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, x)',
-                                   ['import datetime\nfrom fractions import Fraction\nfrom decimal import Decimal\nassert f(2) == (Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, 2))']),
-    'counter, ordered, default, deque': ('import collections as c\ndef f(x): return c.Counter(x), c.OrderedDict(a=1), c.defaultdict(int, b=2), c.deque([1])',
-                                         ['assert f("aab") == ({"a": 2, "b": 1}, {"a": 1}, {"b": 2}, __import__("collections").deque([1]))']),
-    'named tuple and enum': ('import collections, enum\nP = collections.namedtuple("P", "x y")\nclass E(enum.IntEnum): A = 1\ndef f(x): return P(1, E.A)', ['assert f(0) == (1, 1)']),
-    'module constant': ('LIMIT = [1, 2]\ndef f(): LIMIT.append(3)', ['assert LIMIT == [1, 2]', 'f()', 'assert LIMIT == [1, 2, 3]']),
+    'nan, bytes, sets': ('def f(x): return [float("nan"), b"\\xff", frozenset({1}), 2j]',
+                         ['r = f(0)\nassert r[0] != r[0] and r[1:] == [b"\\xff", frozenset({1}), 2j]']),
+    'fractions, decimals, dates': ('from fractions import Fraction\n'
+                                   'from decimal import Decimal\n'
+                                   'import datetime\n'
+                                   'def f(x): return Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, x)',
+                                   ['import datetime\n'
+                                    'from fractions import Fraction\n'
+                                    'from decimal import Decimal\n'
+                                    'assert f(2) == (Fraction(1, 3), Decimal("0.1"), datetime.date(2026, 1, 2))']),
+    'counter, ordered, default, deque': ('import collections as c\n'
+                                         'def f(x): return c.Counter(x), c.OrderedDict(a=1), c.defaultdict(int, b=2), '
+                                         'c.deque([1])',
+                                         ['assert f("aab") == ({"a": 2, "b": 1}, {"a": 1}, {"b": 2}, '
+                                          '__import__("collections").deque([1]))']),
+    'named tuple and enum': ('import collections, enum\n'
+                             'P = collections.namedtuple("P", "x y")\n'
+                             'class E(enum.IntEnum): A = 1\n'
+                             'def f(x): return P(1, E.A)',
+                             ['assert f(0) == (1, 1)']),
+    'module constant': ('LIMIT = [1, 2]\ndef f(): LIMIT.append(3)',
+                        ['assert LIMIT == [1, 2]', 'f()', 'assert LIMIT == [1, 2, 3]']),
     'name of a builtin': ('def sum(a, b): return a + b', ['assert sum(10, 5) == 15']),
     'name of a module': ('def copy(x): return x[:]', ['assert copy([1]) == [1]']),
     'recursive structure in and out': (IDENTITY, ['x = [[[[1], 2], 3], {"a": [(1, [2])]}]\nassert f(x) == x']),
     'long result': ('def f(n): return list(range(n))', ['assert f(100000) == list(range(100000))']),
-    'truth of a match': ('import re\ndef f(s): return re.match("a+", s)', ['assert f("aa")', 'assert not f("b")', 'assert f("b") is None']),
-    'text of an object': ('class P:\n    def __str__(self): return "p"\n    def __repr__(self): return "P()"', ['assert str(P()) == "p" and repr(P()) == "P()" and f"{P()}" == "p"']),
+    'truth of a match': ('import re\ndef f(s): return re.match("a+", s)',
+                         ['assert f("aa")', 'assert not f("b")', 'assert f("b") is None']),
+    'text of an object': ('class P:\n    def __str__(self): return "p"\n    def __repr__(self): return "P()"',
+                          ['assert str(P()) == "p" and repr(P()) == "P()" and f"{P()}" == "p"']),
     'unicode and surrogates': (IDENTITY, ['assert f("é\\ud800\\0") == "é\\ud800\\0"']),
     'program without its main part': ('def f(): return 1\nif __name__ == "__main__": input()', ['assert f() == 1']),
-    'standard library': ('import random, statistics, hashlib, itertools, sqlite3\ndef f(): return statistics.mean([1, 2, 3]), hashlib.md5(b"").hexdigest()[:4]', ['assert f() == (2, "d41d")']),
-    'threads': ('import threading\ndef f():\n    out = []\n    t = threading.Thread(target=out.append, args=(1,)); t.start(); t.join()\n    return out', ['assert f() == [1]']),
-    'dataclass': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: int = 2', ['p = P(1)\nassert (p.x, p.y) == (1, 2) and repr(p) == "P(x=1, y=2)"']),
+    'standard library': ('import random, statistics, hashlib, itertools, sqlite3\n'
+                         'def f(): return statistics.mean([1, 2, 3]), hashlib.md5(b"").hexdigest()[:4]',
+                         ['assert f() == (2, "d41d")']),
+    'threads': ('import threading\n'
+                'def f():\n'
+                '    out = []\n'
+                '    t = threading.Thread(target=out.append, args=(1,)); t.start(); t.join()\n'
+                '    return out',
+                ['assert f() == [1]']),
+    'dataclass': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: int = 2',
+                  ['p = P(1)\nassert (p.x, p.y) == (1, 2) and repr(p) == "P(x=1, y=2)"']),
 }
 
 @pytest.mark.parametrize('name', CASES)
@@ -66,8 +136,14 @@ def test_passes(name):
     assert o.passed and not o.shared_process, o
 
 SHARED = {
-    'compares objects': ('class P:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x', ['assert P(1) == P(1)']),
-    'adds objects': ('class V:\n    def __init__(self, x): self.x = x\n    def __add__(self, o): return V(self.x + o.x)', ['a = V(1)\nb = V(2)\nassert (a + b).x == 3']),
+    'compares objects': ('class P:\n'
+                         '    def __init__(self, x): self.x = x\n'
+                         '    def __eq__(self, o): return self.x == o.x',
+                         ['assert P(1) == P(1)']),
+    'adds objects': ('class V:\n'
+                     '    def __init__(self, x): self.x = x\n'
+                     '    def __add__(self, o): return V(self.x + o.x)',
+                     ['a = V(1)\nb = V(2)\nassert (a + b).x == 3']),
     'derives from a class': ('class A:\n    def f(self): return 1', ['class B(A): pass\nassert B().f() == 1']),
     'asynchronous': ('async def f(x): return x', ['import asyncio\nassert asyncio.run(f(3)) == 3']),
     'odd argument': ('def f(s): return s.read()', ['import io\nassert f(io.StringIO("text")) == "text"']),

@@ -1,4 +1,4 @@
-"The hostile table again, as on machines that lack a wall and as an ordinary user."
+"The hostile table again, as on a machine that lacks a wall, and as an ordinary user."
 import os
 import subprocess
 import sys
@@ -11,11 +11,12 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != 'linux', reas
 ROOT = Path(__file__).resolve().parent.parent
 
 def table(off, **user):
-    "Run the table in a process of its own."
+    "Exit status and output of the tests in a process of their own."
     with tempfile.TemporaryDirectory() as home:
         os.chmod(home, 0o777)
         env = dict(os.environ, HOME=home, PYTHONDONTWRITEBYTECODE='1')
-        done = subprocess.run([sys.executable, '-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'tests/test_hostile.py', '--off', off], cwd=ROOT, env=env, capture_output=True, text=True, **user)
+        argv = ['pytest', '-q', '-p', 'no:cacheprovider', 'tests/test_hostile.py', '--off', off]
+        done = subprocess.run([sys.executable, '-m', *argv], cwd=ROOT, env=env, capture_output=True, text=True, **user)
     return done.returncode, done.stdout[-3000:]
 
 @pytest.mark.parametrize('off', ['namespaces', 'namespaces,landlock'])
@@ -26,8 +27,9 @@ def test_without_walls(off):
 def test_as_an_ordinary_user():
     if os.getuid(): pytest.skip('the other tests run as one already')
     nobody = dict(user=65534, group=65534, extra_groups=[])
-    try: reachable = subprocess.run([sys.executable, '-c', 'import pytest, torch, adversarial_rl.grader.pool'], cwd=ROOT, **nobody, capture_output=True).returncode == 0
-    except PermissionError: reachable = False
-    if not reachable: pytest.skip('this Python lies in a folder of root alone')
+    imports = [sys.executable, '-c', 'import pytest, torch, adversarial_rl.grader.pool']
+    try: status = subprocess.run(imports, cwd=ROOT, capture_output=True, **nobody).returncode
+    except PermissionError: status = 1
+    if status: pytest.skip('this Python lies in a folder of root alone')
     code, text = table('', **nobody)
     assert code == 0, text

@@ -349,8 +349,8 @@ def refresh(old:Any, new:Any)->bool: # Whether it could be changed
 MODULES = set('''math cmath collections itertools functools string re heapq bisect operator fractions datetime copy
 statistics'''.split())  # Without settings that outlive a test
 BUILTINS = set(dir(builtins))
-UNTIDY = set('''exec eval compile open input globals locals vars setattr delattr getattr memoryview breakpoint __import__
-print exit quit help'''.split())
+UNTIDY = set('''exec eval compile open input globals locals vars setattr delattr getattr memoryview breakpoint
+__import__ print exit quit help'''.split())
 
 class Names(NamedTuple):
     "Names in the source of tests, by use."

@@ -480,7 +480,8 @@ def rehearse(times:int=20):
     "Run the code of candidates and judges in this process."
     before = {name: sys.modules.get(name) for name in ('__main__', 'candidate')}
     program, tests = 'def f(x): return x + 1', ['assert f(3) == 4', 'assert f(3) == 5']
-    handle, args, nothing = {'handle': [0, 'callable', 'function', []]}, {'tuple': [3]}, {'dict': []}
+    handle, args = {'handle': [0, 'callable', 'function', []]}, {'tuple': [3]}
+    nothing:dict[str, list] = {'dict': []}
     for _ in range(times):
         r, w = os.pipe()
         Link(r, w).send(['value', 4, []])
