@@ -1,5 +1,4 @@
-"Each card and each host, faked; a model from ./model_cache; what the table says."
-import os
+"Each GPU and each host, simulated; a model from ./model_cache; the printed table."
 import shutil
 import subprocess
 import sys
@@ -7,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import yaml
 
 from adversarial_rl.core.decisions import config_file, decide, detect_platform_and_gpu
 from adversarial_rl.core.errors import UsageError
@@ -16,7 +16,7 @@ from adversarial_rl.model.policy import load_model
 
 TORCH_215 = ['sm_75', 'sm_80', 'sm_86', 'sm_90', 'sm_100', 'sm_120']
 CUDA_126 = ['sm_50', 'sm_60', 'sm_70', 'sm_75', 'sm_80', 'sm_86', 'sm_90']
-CARDS = [  # name, compute capability, GiB, whether torch 2.15 runs on it, dtype, size of the base model, configuration, checkpointing
+GPUS = [  # Name, compute capability, GiB, runs on torch 2.15, dtype, base model, configuration, checkpointing
     ('Tesla T4', (7, 5), 14.6, True, 'float16', '1.5B', 't4', True),
     ('Tesla P100-PCIE-16GB', (6, 0), 15.9, False, 'float16', '1.5B', 'p100_v100', True),
     ('Tesla V100-SXM2-16GB', (7, 0), 15.8, False, 'float16', '1.5B', 'p100_v100', True),
@@ -27,46 +27,60 @@ CARDS = [  # name, compute capability, GiB, whether torch 2.15 runs on it, dtype
     ('NVIDIA H200', (9, 0), 139.8, True, 'bfloat16', '3B', 'h100', False),
     ('NVIDIA L4', (8, 9), 22.0, True, 'bfloat16', '1.5B', 't4', True),
 ]
-PLACES = [  # host, environment, whether it is offline although there is a route
-    ('colab', dict(COLAB_RELEASE_TAG='release-colab'), False), ('kaggle', dict(KAGGLE_KERNEL_RUN_TYPE='Interactive', COLAB_RELEASE_TAG='release-colab'), False),
-    ('lightning', dict(LIGHTNING_CLOUDSPACE_HOST='x.cloudspaces.litng.ai'), False), ('lightning', dict(LIGHTNING_CLOUD_PROJECT_ID='01'), False), ('slurm', dict(SLURM_JOB_ID='7'), False),
-    ('supercloud', dict(SLURM_JOB_ID='7', SLURM_CLUSTER_NAME='txe1'), True), ('supercloud', dict(SLURM_JOB_ID='7', HOME='/home/gridsan/me'), True),
-    ('supercloud', dict(HOME='/home/gridsan/me'), False), ('supercloud', dict(SLURM_JOB_ID='7', HOME='/home/gridsan/me', SLURM_JOB_PARTITION='download'), False),
+GRIDSAN = dict(SLURM_JOB_ID='7', HOME='/home/gridsan/me')
+PLACES = [  # Host, environment, whether it is offline although the hub can be reached
+    ('colab', dict(COLAB_RELEASE_TAG='release-colab'), False),
+    ('kaggle', dict(KAGGLE_KERNEL_RUN_TYPE='Interactive', COLAB_RELEASE_TAG='release-colab'), False),
+    ('lightning', dict(LIGHTNING_CLOUDSPACE_HOST='x.cloudspaces.litng.ai'), False),
+    ('lightning', dict(LIGHTNING_CLOUD_PROJECT_ID='01'), False), ('slurm', dict(SLURM_JOB_ID='7'), False),
+    ('supercloud', dict(SLURM_JOB_ID='7', SLURM_CLUSTER_NAME='txe1'), True), ('supercloud', GRIDSAN, True),
+    ('supercloud', dict(HOME='/home/gridsan/me'), False),
+    ('supercloud', GRIDSAN | dict(SLURM_JOB_PARTITION='download'), False),
     ('local', dict(HF_HUB_OFFLINE='1'), True), ('local', {}, False),
 ]
 
 
 @pytest.fixture
-def card(monkeypatch):
-    "Make torch.cuda tell of a card that is not there."
-    def fake(name, capability, memory, archs):
-        told = dict(is_available=lambda: True, device_count=lambda: 1, current_device=lambda: 0, get_device_capability=lambda i=None: capability, get_arch_list=lambda: archs,
-                    get_device_properties=lambda i: SimpleNamespace(name=name, total_memory=int(memory * 2**30)), is_bf16_supported=lambda *a, **k: True)
-        for k, v in told.items(): monkeypatch.setattr(torch.cuda, k, v)
-    return fake
+def gpu(monkeypatch):
+    "Let torch.cuda report a GPU that is not there."
+    def simulate(name, capability, memory, archs):
+        properties = SimpleNamespace(name=name, total_memory=int(memory * 2**30))
+        reported = dict(is_available=lambda: True, device_count=lambda: 1, current_device=lambda: 0,
+                        get_device_capability=lambda i=None: capability, get_arch_list=lambda: archs,
+                        get_device_properties=lambda i: properties, is_bf16_supported=lambda *a, **k: True)
+        for k, v in reported.items(): monkeypatch.setattr(torch.cuda, k, v)
+    return simulate
 
 
-def found(p, env={}, route=True): return {d.name: d for d in decide(p, env, lambda url: route)}
+def decisions(p, env={}, reached=True): return {d.name: d for d in decide(p, env, lambda url: reached)}
 
 
-@pytest.mark.parametrize('name, capability, memory, new, dtype, size, file, again', CARDS, ids=lambda x: x if isinstance(x, str) and ' ' in x else '')
-def test_each_card(card, name, capability, memory, new, dtype, size, file, again):
-    card(name, capability, memory, CUDA_126)
+@pytest.mark.parametrize('name, capability, memory, new, dtype, size, file, checkpointing', GPUS,
+                         ids=lambda x: x if isinstance(x, str) and ' ' in x else '')
+def test_each_gpu(gpu, name, capability, memory, new, dtype, size, file, checkpointing):
+    gpu(name, capability, memory, CUDA_126)
     p = platform()
     assert (p.device, p.name, p.dtype, p.capability) == ('cuda', name, dtype, capability)
-    d = found(p)
-    assert d['base model'].value == f'Qwen/Qwen2.5-Coder-{size}-Instruct' and d['configuration'].value == f'--config configs/{file}.yaml' and d['gradient checkpointing'].value is again
+    d = decisions(p)
+    assert d['base model'].value == f'Qwen/Qwen2.5-Coder-{size}-Instruct'
+    assert d['configuration'].value == f'--config configs/{file}.yaml'
+    assert d['gradient checkpointing'].value is checkpointing
     assert resource(config_file(p)).exists() and all(x.reason and '\n' not in x.reason for x in d.values())
-    card(name, capability, memory, TORCH_215)
-    if new: assert platform().dtype == dtype
-    else:
-        with pytest.raises(UsageError, match=r'not built for; install one that is \(for P100 and V100: a torch below 2.15 built for CUDA 12.6\)'): platform()
 
 
-def test_larger_cards_are_given_more():
+@pytest.mark.parametrize('name, capability, memory, new, dtype', [row[:5] for row in GPUS])
+def test_a_torch_without_code_for_the_gpu_is_refused(gpu, name, capability, memory, new, dtype):
+    gpu(name, capability, memory, TORCH_215)
+    if new:
+        assert platform().dtype == dtype
+        return
+    message = r'not built for; install one that is \(for P100 and V100: a torch below 2.15 built for CUDA 12.6\)'
+    with pytest.raises(UsageError, match=message): platform()
+
+
+def test_larger_gpus_get_larger_batches():
     sizes = []
     for f in ('t4', 'a100', 'h100'):
-        import yaml
         c = yaml.safe_load(resource(f'configs/{f}.yaml').read_text())
         sizes.append((c['problems_per_step'] * c['group_size'], c['micro_batch']))
     assert sizes == sorted(sizes) and len(set(sizes)) == 3
@@ -77,34 +91,36 @@ def test_each_host(name, env, offline):
     assert host(env, 'node-1', '/nowhere') == name
     assert bool(why_offline(env, lambda url: True)) is offline
     assert why_offline(env, lambda url: False)
-    d = found(platform('cpu'), env)
-    assert d['models from'].value == ('./model_cache' if offline else 'the hub')
+    assert decisions(platform('cpu'), env)['models from'].value == ('./model_cache' if offline else 'the hub')
 
 
 def test_host_by_name_and_package_source(tmp_path):
     (tmp_path/'apt'/'sources.list.d').mkdir(parents=True)
-    assert host({}, 'd-8-1-1.supercloud.mit.edu', tmp_path) == 'supercloud' and host({}, 'lambda-quad', tmp_path) == 'lambda' and host({}, '10-0-0-1', tmp_path) == 'local'
+    names = ('d-8-1-1.supercloud.mit.edu', 'lambda-quad', '10-0-0-1')
+    assert [host({}, name, tmp_path) for name in names] == ['supercloud', 'lambda', 'local']
     (tmp_path/'apt'/'sources.list.d'/'lambda-repository.list').touch()
     assert host({}, '10-0-0-1', tmp_path) == 'lambda'
     assert {name for name, _, _ in PLACES} | {'lambda'} == {*HOSTS, 'local'}
 
 
-@pytest.mark.parametrize('env, route, mode', [({}, True, 'disabled'), (dict(WANDB_API_KEY='k'), True, 'online'), (dict(WANDB_API_KEY='k'), False, 'offline'),
-                                              (dict(WANDB_MODE='offline'), True, 'offline'), (dict(WANDB_API_KEY='k', WANDB_MODE='disabled'), True, 'disabled'),
-                                              (dict(WANDB_API_KEY='k', SLURM_JOB_ID='7', SLURM_CLUSTER_NAME='txe1'), True, 'offline')])
-def test_wandb_off_or_offline(env, route, mode, monkeypatch):
-    from adversarial_rl.core import decisions
-    monkeypatch.setattr(decisions, 'installed', lambda name: '1.0')
-    assert found(platform('cpu'), env, route)['W&B'].value == mode
-    monkeypatch.setattr(decisions, 'installed', lambda name: '')
-    assert found(platform('cpu'), env, route)['W&B'].value == 'disabled'
+@pytest.mark.parametrize('env, reached, mode', [
+    ({}, True, 'disabled'), (dict(WANDB_API_KEY='k'), True, 'online'), (dict(WANDB_API_KEY='k'), False, 'offline'),
+    (dict(WANDB_MODE='offline'), True, 'offline'), (dict(WANDB_API_KEY='k', WANDB_MODE='disabled'), True, 'disabled'),
+    (dict(WANDB_API_KEY='k', SLURM_JOB_ID='7', SLURM_CLUSTER_NAME='txe1'), True, 'offline')])
+def test_wandb_off_or_offline(env, reached, mode, monkeypatch):
+    from adversarial_rl.core import decisions as module
+    monkeypatch.setattr(module, 'installed', lambda name: '1.0')
+    assert decisions(platform('cpu'), env, reached)['W&B'].value == mode
+    monkeypatch.setattr(module, 'installed', lambda name: '')
+    assert decisions(platform('cpu'), env, reached)['W&B'].value == 'disabled'
 
 
-def test_the_table_names_the_file(card, capsys):
-    card(*CARDS[0][:3], TORCH_215)
-    p, decisions = detect_platform_and_gpu(env=dict(COLAB_RELEASE_TAG='x'), reach=lambda url: True)
+def test_the_table_names_the_file(gpu, capsys):
+    gpu(*GPUS[0][:3], TORCH_215)
+    p, found = detect_platform_and_gpu(env=dict(COLAB_RELEASE_TAG='x'), reach=lambda url: True)
     out = capsys.readouterr().out
-    assert len(out.splitlines()) == 3 + len(decisions) <= 15 and 'Tesla T4, 15 GB, compute capability 7.5' in out and '--config configs/t4.yaml' in out
+    assert len(out.splitlines()) == 3 + len(found) <= 15
+    assert 'Tesla T4, 15 GB, compute capability 7.5' in out and '--config configs/t4.yaml' in out
 
 
 def test_decisions_import_no_torch():
@@ -119,7 +135,12 @@ def test_offline_models_come_from_model_cache(tmp_path, monkeypatch, layout):
     if layout == 'hub':
         (hub/'refs').mkdir(parents=True)
         (hub/'refs'/'main').write_text('0' * 40)
-    shutil.copytree(resource('checkpoints/starter'), hub/'snapshots'/('0' * 40) if layout == 'hub' else tmp_path/'model_cache'/'someone'/'tiny')
+    local = tmp_path/'model_cache'/'someone'/'tiny'
+    shutil.copytree(resource('checkpoints/starter'), hub/'snapshots'/('0' * 40) if layout == 'hub' else local)
     model, tokenizer = load_model('someone/tiny')
-    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), load_model('starter')[0].parameters())) and tokenizer('return')['input_ids'] == load_model('starter')[1]('return')['input_ids']
-    with pytest.raises(UsageError, match=r'nor in \./model_cache.*hf download someone/absent --local-dir model_cache/someone/absent.*use the bundled one'): load_model('someone/absent')
+    starter, its_tokenizer = load_model('starter')
+    assert all(torch.equal(a, b) for a, b in zip(model.parameters(), starter.parameters()))
+    assert tokenizer('return')['input_ids'] == its_tokenizer('return')['input_ids']
+    command = 'hf download someone/absent --local-dir model_cache/someone/absent'
+    with pytest.raises(UsageError, match=rf'nor in \./model_cache.*{command}.*use the bundled one'):
+        load_model('someone/absent')
