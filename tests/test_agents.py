@@ -1,4 +1,4 @@
-"A real OpenAI-compatible server on this machine, with the bundled model: asked, overloaded, stopped."
+"A real OpenAI-compatible server on this machine, with a bundled model: prompted, played against, stopped."
 import contextlib
 import json
 import socket
@@ -19,25 +19,38 @@ from adversarial_rl.model.agents import Local, Server
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.printing import prediction_prompt, printing_prompts
 
-pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastapi', 'uvicorn')), reason='needs openai and transformers[serving]')
+pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastapi', 'uvicorn')),
+                                reason='needs openai and transformers[serving]')
 MODEL = str(resource('checkpoints/starter_printing'))
 
 
-def transformers_serve(port): return [str(Path(sys.executable).parent/'transformers'), 'serve', MODEL, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu', '--dtype', 'float32']
+def transformers_serve(port):
+    program = str(Path(sys.executable).parent/'transformers')
+    return [program, 'serve', MODEL, '--port', str(port), '--host', '127.0.0.1', '--device', 'cpu',
+            '--dtype', 'float32']
+
+
+def healthy(port):
+    try: urllib.request.urlopen(f'http://127.0.0.1:{port}/health', timeout=1)
+    except (urllib.error.URLError, OSError): return False
+    return True
 
 
 @contextlib.contextmanager
 def serving(folder, command=transformers_serve):
-    with socket.socket() as s: s.bind(('127.0.0.1', 0)); port = s.getsockname()[1]
+    with socket.socket() as s:
+        s.bind(('127.0.0.1', 0))
+        port = s.getsockname()[1]
     log = folder/'log'
     p = subprocess.Popen(command(port), stdout=log.open('w'), stderr=subprocess.STDOUT)
     end = time.time() + 120
-    while time.time() < end:
-        try: urllib.request.urlopen(f'http://127.0.0.1:{port}/health', timeout=1); break
-        except (urllib.error.URLError, OSError): time.sleep(.3)
+    while time.time() < end and not healthy(port):
         if p.poll() is not None: pytest.fail(log.read_text()[-2000:])
+        time.sleep(.3)
     try: yield p, f'http://127.0.0.1:{port}/v1'
-    finally: p.terminate(); p.wait(20)
+    finally:
+        p.terminate()
+        p.wait(20)
 
 
 @pytest.fixture(scope='module')
@@ -51,19 +64,21 @@ def fresh_server(tmp_path):
     with serving(tmp_path) as (_, url): yield url
 
 
-def test_it_answers_as_the_model_here_does(server):
+def test_it_writes_what_the_local_model_writes(server):
     prompts = [prediction_prompt(text) for _, text in printing_prompts('held_out', 6)]
-    far = Server(server[1], MODEL, 48, chat=False).answer(prompts, 2, temperature=0.)
-    tokenizer = AutoTokenizer.from_pretrained(MODEL)   # As the server loads it, with other token boundaries than were saved
-    near = Local(Policy(load_model(MODEL)[0], tokenizer, ['learner']), max_new_tokens=48).answer(prompts, 2, temperature=0.)
-    assert [[t.strip() for t in row] for row in far] == [[t.strip() for t in row] for row in near] and any(t.strip() for row in far for t in row)
+    # The server loads the tokenizer like this, with other token boundaries than were saved
+    policy = Policy(load_model(MODEL)[0], AutoTokenizer.from_pretrained(MODEL), ['learner'])
+    def texts(agent): return [[text.strip() for text in row] for row in agent.write(prompts, 2, temperature=0.)]
+    remote, local = texts(Server(server[1], MODEL, 48, chat=False)), texts(Local(policy, max_new_tokens=48))
+    assert remote == local and any(text for row in remote for text in row)
 
 
 def test_a_server_that_stops_is_one_clear_line(server):
     p, url = server
     p.terminate()
     p.wait(20)
-    with pytest.raises(UsageError, match='no server answers there'): Server(url, MODEL, 8, retries=1).answer(['print(1)'] * 3)
+    with pytest.raises(UsageError, match='no server answers there'):
+        Server(url, MODEL, 8, retries=1).write(['print(1)'] * 3)
 
 
 @pytest.mark.parametrize('kind', ['server', 'model'])
@@ -71,9 +86,12 @@ def test_the_game_is_played_against_it(kind, tmp_path, request):
     "Two steps of the output-prediction game against a model behind a real server, and against another model here."
     from adversarial_rl.grpo import output_game as code_game
     from adversarial_rl.record.tracking import read_metrics
-    who = ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false'] if kind == 'server' else []
-    flags = ['--config', 'configs/grpo_code_game_starter.yaml', '--training_args.max_steps', '2', '--training_args.per_device_train_batch_size', '16', '--predictor_steps', '0', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
-             '--device', 'cpu', '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL, *who]
+    flags = ['--config', 'configs/grpo_code_game_starter.yaml', '--training_args.max_steps', '2',
+             '--training_args.per_device_train_batch_size', '16', '--predictor_steps', '0',
+             '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu',
+             '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL]
+    if kind == 'server':
+        flags += ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false']
     assert code_game.main(flags) == 0
     assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
 
@@ -87,19 +105,23 @@ player, app = Local(Policy(*load_model('starter_games'), ['learner']), max_new_t
 async def health(): return {}
 @app.post('/v1/completions')
 async def complete(asked: dict):
-    text = player.answer([asked['prompt']], 1, asked['temperature'], asked['seed'])[0][0]
-    return dict(id='0', object='text_completion', created=0, model=asked['model'], choices=[dict(index=0, text=text, finish_reason='stop', logprobs=None)])
+    text = player.write([asked['prompt']], 1, asked['temperature'], asked['seed'])[0][0]
+    choice = dict(index=0, text=text, finish_reason='stop', logprobs=None)
+    return dict(id='0', object='text_completion', created=0, model=asked['model'], choices=[choice])
 uvicorn.run(app, host='127.0.0.1', port=int(sys.argv[1]), log_level='warning')
 """
 
 
 def test_self_play_is_measured_against_it(tmp_path):
-    "The bundled model for games behind HTTP, with its own tokenizer, which transformers' server does not keep: games are played to the end, nobody always wins, and hardly a rule is broken."
+    "The games starter behind HTTP, with its own tokenizer: games end, nobody always wins, few rules are broken."
     pytest.importorskip('pyspiel')
     from adversarial_rl.selfplay import spiral
     with serving(tmp_path, lambda port: [sys.executable, '-W', 'ignore', '-c', SERVER, str(port)]) as (_, url):
-        flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4', '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck'),
-                 '--opponents', 'random', '--opponent-url', url, '--opponent-model', 'starter_games', '--opponent-chat', 'false']
+        flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4',
+                 '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'),
+                 '--checkpoint-dir', str(tmp_path/'ck'), '--opponents', 'random', '--opponent-url', url,
+                 '--opponent-model', 'starter_games', '--opponent-chat', 'false']
         assert spiral.main(flags) == 0
-    found = json.loads((tmp_path/'out'/'training_results.json').read_text())['after']['against']['tic_tac_toe']['server']
-    assert all(0 < r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in found.values())
+    results = json.loads((tmp_path/'out'/'training_results.json').read_text())
+    rates = results['after']['against']['tic_tac_toe']['server']
+    assert all(0 < r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in rates.values())

@@ -1,4 +1,4 @@
-"One run in two processes, by accelerate's own launcher: as in one process but for rounding, killed and resumed too."
+"A run in two processes, by accelerate's launcher: what one process does, but for rounding; also killed and resumed."
 import json
 import os
 import subprocess
@@ -14,31 +14,45 @@ from adversarial_rl.record.checkpoints import load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
-SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5', '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
-LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1', '--mixed_precision', 'no', '--dynamo_backend', 'no']
+SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
+         '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5',
+         '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
+LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1',
+          '--mixed_precision', 'no', '--dynamo_backend', 'no']
+ENVIRONMENT = os.environ | dict(OMP_NUM_THREADS='1')
 
 
-def ask(folder, *flags): return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
+def arguments(folder, *flags):
+    return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.game.run_training', *ask(folder, *flags)]
+def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.game.run_training', *arguments(folder, *flags)]
+
+
+def launched(folder, *flags):
+    return subprocess.run(command(folder, *flags), cwd=ROOT, capture_output=True, text=True, env=ENVIRONMENT,
+                          timeout=600)
 
 
 def run(folder, *flags, several=False):
-    if several: done = subprocess.run(command(folder, *flags), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=600)
-    else: done = processes.run('run_training', *ask(folder, *flags), cwd=ROOT)
+    if several: done = launched(folder, *flags)
+    else: done = processes.run('run_training', *arguments(folder, *flags), cwd=ROOT)
     assert done.returncode == 0, done.stderr[-3000:]
     return done
 
 
-def told(folder): return [{k: v for k, v in r.items() if 'second' not in k} for r in read_metrics(folder/'out'/'metrics.jsonl')]
+def timeless_metrics(folder):
+    rows = read_metrics(folder/'out'/'metrics.jsonl')
+    return [{k: v for k, v in row.items() if 'second' not in k} for row in rows]
 
 
 def same(one, two):
     "Metrics and weights of two runs, but for rounding."
-    for a, b in zip(told(one), told(two), strict=True):
+    for a, b in zip(timeless_metrics(one), timeless_metrics(two), strict=True):
         assert a.keys() == b.keys()
-        for k in a: assert a[k] == (pytest.approx(b[k], rel=1e-3, abs=1e-4) if isinstance(a[k], float) else b[k]), (a['step'], k)
+        for k, x in a.items():
+            expected = pytest.approx(b[k], rel=1e-3, abs=1e-4) if isinstance(x, float) else b[k]
+            assert x == expected, (a['step'], k)
     last = sorted((one/'ck').glob('checkpoint_stage_5*.pt'))[-1].name
     (a, _), (b, _) = (load_checkpoint(x/'ck'/last) for x in (one, two))
     for name in a['players']:
@@ -61,9 +75,11 @@ def test_two_processes_do_what_one_does(one, tmp_path):
 
 def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
     "SIGKILL to the launcher's whole group in the middle of a run of two; one process goes on."
-    p = subprocess.Popen(command(tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | dict(OMP_NUM_THREADS='1'), start_new_session=True)
+    p = subprocess.Popen(command(tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                         env=ENVIRONMENT, start_new_session=True)
     end = time.time() + 240
-    while not list((tmp_path/'ck').glob('checkpoint_stage_2*.json')) and p.poll() is None and time.time() < end: time.sleep(.05)
+    def second_stage(): return list((tmp_path/'ck').glob('checkpoint_stage_2*.json'))
+    while not second_stage() and p.poll() is None and time.time() < end: time.sleep(.05)
     assert p.poll() is None
     os.killpg(p.pid, 9)
     p.wait()
@@ -72,5 +88,5 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
 
 
 def test_a_mistake_ends_all_processes(tmp_path):
-    done = subprocess.run(command(tmp_path, '--resume'), cwd=ROOT, capture_output=True, text=True, env=os.environ | dict(OMP_NUM_THREADS='1'), timeout=240)
+    done = launched(tmp_path, '--resume')
     assert done.returncode != 0 and 'no checkpoint' in done.stderr

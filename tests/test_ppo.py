@@ -33,7 +33,8 @@ def ragged(policy, n=4, temperature=.7, max_new_tokens=12, seed=0):
     texts = ['Return the sum of xs.', 'Return n.', 'If a is above b return a, else the square of b, or nothing at all.']
     pieces = [[policy.tokenizer(t)['input_ids'] for t in (text, '\n### Pseudocode\n')] for text in texts]
     with policy.player('generator'):
-        t = sample(policy, pieces, n, max_new_tokens, temperature, torch.Generator().manual_seed(seed))
+        t = sample(policy, pieces, n, max_new_tokens, temperature=temperature,
+                   generator=torch.Generator().manual_seed(seed))
     return t, torch.arange(len(pieces)).repeat_interleave(n)
 
 
@@ -107,7 +108,7 @@ def test_a_rewarded_token_becomes_likelier(policy, sign):
     rng, before = torch.Generator().manual_seed(0), chance()
     who = learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
     for _ in range(30):
-        with policy.player('generator'): t = sample(policy, piece, 32, 1, 1., rng)
+        with policy.player('generator'): t = sample(policy, piece, 32, 1, generator=rng)
         last = t.mask.sum(1) - 1
         t.ids[torch.arange(0, 32, 2), last[::2]] = pays
         hit = t.ids[torch.arange(32), last] == pays
@@ -354,7 +355,8 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
 def test_canary_counts_greedy_stages_out(policy):
     "Only the learning stage explores; the others are greedy, with log-probabilities at temperature 1."
     pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
-    with policy.sampling('generator'): t = sample(policy, pieces, 4, 12, [0., .7], torch.Generator().manual_seed(0))
+    with policy.sampling('generator'):
+        t = sample(policy, pieces, 4, 12, temperature=[0., .7], generator=torch.Generator().manual_seed(0))
     metrics = learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)
     assert metrics['logp_gap_max'] < 1e-4
 

@@ -1,4 +1,4 @@
-"Rollouts of any causal language model: stages, limits, stops, chat templates, one sequence that is never tokenised twice."
+"Rollouts of any causal language model: stages, limits, stops, chat templates, tokens that are never encoded twice."
 import pytest
 import torch
 
@@ -25,7 +25,7 @@ def rng(seed=0): return torch.Generator().manual_seed(seed)
 
 def test_every_stage_is_sampled_and_marked(qwen, tokenizer):
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    t = Generator(policy, max_new_tokens=6).play(starter_problems('held_out', 3), 2, 1., rng())
+    t = Generator(policy, max_new_tokens=6).write(starter_problems('held_out', 3), 2, 1., rng())
     for row in range(6):
         for k in range(5): assert 1 <= (t.action[row] & (t.stage[row] == k)).sum() <= 6
         assert (t.stage[row][t.mask[row]].diff() >= 0).all()
@@ -37,7 +37,7 @@ def test_forced_text_is_the_prompt_to_the_token(qwen, chat_tokenizer):
     "Everything not chosen by the player is the template's text, in order; with a chat template too."
     policy = Policy(qwen(), chat_tokenizer, ['generator'], rank=4)
     problem = starter_problems('held_out', 1)[0]
-    t = Generator(policy, max_new_tokens=5).play([problem], 1, 1., rng())
+    t = Generator(policy, max_new_tokens=5).write([problem], 1, 1., rng())
     expected = pieces(chat_tokenizer, problem, REASONING_STAGES)
     for k, piece in enumerate(expected):
         forced = t.ids[0][t.mask[0] & ~t.action[0] & (t.stage[0] == k)].tolist()
@@ -46,7 +46,7 @@ def test_forced_text_is_the_prompt_to_the_token(qwen, chat_tokenizer):
     assert '<|im_start|>' in expected[1]
 
 
-def test_the_end_token_is_not_said_twice(qwen, chat_tokenizer):
+def test_the_end_token_is_not_repeated(qwen, chat_tokenizer):
     "A model that always ends its turn: the template's own end token is dropped."
     model = qwen()
     policy = Policy(model, chat_tokenizer, ['generator'], rank=4)
@@ -58,9 +58,9 @@ def test_the_end_token_is_not_said_twice(qwen, chat_tokenizer):
         out.logits[..., end] = 0.
         return out
     model.forward = ends
-    t = Generator(policy, max_new_tokens=5).play([problem], 1, 1., rng())
+    t = Generator(policy, max_new_tokens=5).write([problem], 1, 1., rng())
     text = chat_tokenizer.decode(t.ids[0][t.mask[0]])
-    assert text == ''.join(p + '' for p in pieces(chat_tokenizer, problem, REASONING_STAGES)) + '<end>'
+    assert text == ''.join(pieces(chat_tokenizer, problem, REASONING_STAGES)) + '<end>'
     assert not t.truncated.any()
 
 
@@ -69,7 +69,7 @@ def test_greedy_agrees_with_generate(qwen, tokenizer):
     model = qwen()
     policy = Policy(model, tokenizer, ['generator'], rank=4)
     openings = ['Return the sum of the numbers in xs.', 'Return n.']
-    t = sample(policy, [[tokenizer(o)['input_ids']] for o in openings], 1, 12, 0)
+    t = sample(policy, [[tokenizer(o)['input_ids']] for o in openings], 1, 12, temperature=0)
     for i, o in enumerate(openings):
         ids = tokenizer(o, return_tensors='pt')['input_ids']
         out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False)
@@ -79,14 +79,14 @@ def test_greedy_agrees_with_generate(qwen, tokenizer):
 def test_batching_does_not_change_greedy(qwen, tokenizer):
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
     g, problems = Generator(policy, max_new_tokens=10), starter_problems('held_out', 5)
-    together = g.play(problems, 1, 0)
-    assert together.texts == [g.play([p], 1, 0).texts[0] for p in problems]
+    together = g.write(problems, 1, 0)
+    assert together.texts == [g.write([p], 1, 0).texts[0] for p in problems]
 
 
 def test_one_temperature_for_each_stage(qwen, tokenizer):
     "Greedy stages before the exploring one are alike in a group."
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    t = Generator(policy, max_new_tokens=8).play(starter_problems('held_out', 1), 4, [0, 1., 0, 0, 0], rng())
+    t = Generator(policy, max_new_tokens=8).write(starter_problems('held_out', 1), 4, [0, 1., 0, 0, 0], rng())
     assert len({row[0] for row in t.texts}) == 1 and len({row[1] for row in t.texts}) > 1
 
 
@@ -103,7 +103,7 @@ def test_a_base_model_that_runs_into_the_next_title_is_stopped(qwen, tokenizer):
         step[0] += 1
         return out
     model.forward = recites
-    t = sample(policy, [[opening]], 1, 30, 1., rng())
+    t = sample(policy, [[opening]], 1, 30, generator=rng())
     assert t.texts == [['x']] and not t.truncated.any()
 
 
@@ -111,7 +111,7 @@ def test_a_sixth_stage_is_one_more_entry(qwen, tokenizer):
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
     six = REASONING_STAGES[:4] + [ReasoningStage('review', 'Review', 'Name one mistake.')] + REASONING_STAGES[4:]
     g, problem = Generator(policy, stages=six, max_new_tokens=4), starter_problems('held_out', 1)[0]
-    t = g.play([problem], 1, 1., rng())
+    t = g.write([problem], 1, 1., rng())
     assert len(t.texts[0]) == 6 and len(g.programs(t, [problem])) == 1
 
 
@@ -119,14 +119,14 @@ def test_the_starter_plays_both_roles():
     from adversarial_rl.model.policy import load_model
     policy = Policy(*load_model('starter'), ['generator', 'discriminator'])
     problems = starter_problems('warm_start', 8)
-    programs = Generator(policy).programs(Generator(policy).play(problems, 1, 0), problems)
+    programs = Generator(policy).programs(Generator(policy).write(problems, 1, 0), problems)
     d = Discriminator(policy)
-    tests = d.suites(d.play(problems, 1, 0), problems)
+    tests = d.suites(d.write(problems, 1, 0), problems)
     assert sum(p.startswith('def f(') for p in programs) >= 7 and sum(len(t) for t in tests) >= 6
 
 
 def test_layers_laid_out_anew_sample_the_same(monkeypatch):
-    "Same tokens, same log-probabilities but for rounding; afterwards the model is as it was, also where sampling fails."
+    "Same tokens, same log-probabilities but for rounding; the model is restored, also where sampling fails."
     from adversarial_rl.model import policy as module
     from adversarial_rl.model.policy import load_model
     if not torch.backends.mkldnn.is_available(): pytest.skip('no oneDNN')
@@ -135,13 +135,14 @@ def test_layers_laid_out_anew_sample_the_same(monkeypatch):
     with torch.no_grad():
         for p in policy.adapter('generator').values(): p.normal_(0, .02)
     generator, problems = Generator(policy, max_new_tokens=48), starter_problems('held_out', 4)
-    plain = generator.play(problems, 3, 1., rng())
+    plain = generator.write(problems, 3, 1., rng())
     laid_out = []
     kept = module.with_weight
     monkeypatch.setattr(module, 'LARGE', 0)
     monkeypatch.setattr(module, 'with_weight', lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
-    again = generator.play(problems, 3, 1., rng())
-    assert len(laid_out) == 15 and torch.equal(plain.ids, again.ids) and torch.allclose(plain.logp, again.logp, atol=1e-4)
+    again = generator.write(problems, 3, 1., rng())
+    assert len(laid_out) == 15 and torch.equal(plain.ids, again.ids)
+    assert torch.allclose(plain.logp, again.logp, atol=1e-4)
     with pytest.raises(ZeroDivisionError), policy.sampling('generator'):
         assert all('forward' in vars(layer) for layer in laid_out[:15])
         1 / 0

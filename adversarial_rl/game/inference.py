@@ -108,11 +108,11 @@ def solve(players:dict,            # 'generator' and 'discriminator'
     "Attempts at one problem, and which of them to trust. The same seed gives the same attempts whatever was solved before."
     generator, discriminator = players['generator'], players['discriminator']
     rng = torch.Generator(generator.policy.device).manual_seed(random.Random(f'{seed} {problem.id}').getrandbits(48))
-    t = generator.play([problem], attempts, temperature, rng, top_p)
+    t = generator.write([problem], attempts, temperature, rng, top_p=top_p)
     programs = generator.programs(t, [problem] * attempts)
     tests, best = [], 0
     if attempts > 1:
-        suites = discriminator.suites(discriminator.play([problem], SUITES, temperature, rng, top_p), [problem] * SUITES)
+        suites = discriminator.suites(discriminator.write([problem], SUITES, temperature, rng, top_p=top_p), [problem] * SUITES)
         tests = sorted({x for suite in suites for x in suite})
         if problem.reference_solution:
             passes = passes_reference([(problem, tests)])[0]

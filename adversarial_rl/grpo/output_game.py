@@ -30,7 +30,7 @@ from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
 from .code_execution import run_with_trl, Task, text_of, train_with_trl
 from .settings import TRLSettings
-from ..model.agents import Agent, Local, Server
+from ..model.agents import Agent, Local, Server, Source
 from ..model.policy import load_model, Policy
 from ..problems.printing import prediction_prompt, printing_prompts
 
@@ -155,7 +155,7 @@ class Game:
         self.programs |= outputs
         if not outputs or self.opponent is None: return {}
         prompts = [prediction_prompt(text) for text in outputs]
-        answers = self.opponent.answer(prompts, self.predictions, self.temperature, self.calls)
+        answers = self.opponent.write(prompts, self.predictions, self.temperature, self.calls)
         return {text: [predicted(a) == outputs[text] for a in given] for text, given in zip(outputs, answers)}
 
     def metrics(self)->dict[str, float]: return self.row
@@ -216,11 +216,11 @@ class SharedOpponent:
                  player:str,            # Name of an adapter; '' for the untrained model
                  max_new_tokens:int): self.policy, self.local = policy, Local(policy, player, max_new_tokens)
 
-    def answer(self, prompts:list[str], n:int=1, temperature:float=1.0, seed:int=0)->list[list[str]]:
+    def write(self, prompts:Sequence[str], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[str]]:
         "`n` answers to each prompt."
         training = self.policy.model.training
         self.policy.model.eval()
-        try: return self.local.answer(prompts, n, temperature, seed)
+        try: return self.local.write(prompts, n, temperature, rng)
         finally:
             self.policy.model.set_adapter('learner')
             self.policy.model.train(training)

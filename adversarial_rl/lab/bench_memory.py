@@ -37,7 +37,7 @@ def two_players(shape:str, rows:int, tokens:int, prompt:int, micro_batch:int, ch
 def estimated(shape, rows, tokens, prompt, micro_batch, checkpointing, dtype='float32')->dict:
     "`memory_estimate` of the same work."
     config = TrainingConfig(generator_model=shape, discriminator_model=shape, problems_per_step=1, group_size=rows, max_new_tokens=tokens)
-    return memory_estimate(config, PPOConfig(micro_batch=micro_batch, gradient_checkpointing=checkpointing), shaped_config(shape), dtype, prompt)
+    return memory_estimate(config, PPOConfig(micro_batch=micro_batch, gradient_checkpointing=checkpointing), shaped_config(shape), dtype, prompt=prompt)
 
 WORK = [dict(shape='tiny', rows=64, tokens=48, prompt=100, micro_batch=64, checkpointing=False),
         dict(shape='0.5B', rows=8, tokens=2, prompt=100, micro_batch=8, checkpointing=False),

@@ -88,7 +88,7 @@ def _by_generate(policy, pieces, n, max_new_tokens):
 
 def by_us(policy, pieces, n:int, max_new_tokens:int)->int: # Tokens sampled
     "All stages of all transcripts by this project, the adapter's weights added in."
-    with policy.sampling('default'): return int(sample(policy, pieces, n, max_new_tokens, 1., stop=None if policy.tokenizer.eos_token else '').action.sum())
+    with policy.sampling('default'): return int(sample(policy, pieces, n, max_new_tokens, stop=None if policy.tokenizer.eos_token else '').action.sum())
 
 # %% ../../nbs/14_lab/10_bench_models.ipynb #95956120
 PPO = PPOConfig(learning_rate=1e-4, kl_coef=.01, minibatches=1, ppo_epochs=1, critic_warmup=0, logp_tolerance=0.)
@@ -173,7 +173,7 @@ def bench_update(shape:str, problems, n:int, max_new_tokens:int, rounds:int, mac
     "Tokens a second through an update, ours and TRL's."
     policy, other = (bench_policy(shape, device=device, dtype=dtype) for _ in range(2))   # TRL's trainer leaves its marks on a model
     prompts = prompts_of(policy, problems)
-    with policy.sampling('default'): t = sample(policy, prompts, n, max_new_tokens, 1., torch.Generator(device).manual_seed(0))
+    with policy.sampling('default'): t = sample(policy, prompts, n, max_new_tokens, generator=torch.Generator(device).manual_seed(0))
     rewards, start = torch.rand(len(t), generator=torch.Generator().manual_seed(0)).to(device), [len(prompts[i // n][0]) for i in range(len(t))]
     ours = OurUpdate(policy, t, n, rewards)
     found = in_turns({'this project, with a critic': ours, "TRL's GRPOTrainer": lambda: trl_steps(other, t, n, rewards, start, 2)[1]}, rounds)   # Of TRL the second step: the first builds what the others use

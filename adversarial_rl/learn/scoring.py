@@ -17,7 +17,7 @@ import torch
 from ..core.errors import out_of_memory, UsageError
 from ..core.parallel import gathered, share, world
 
-# %% ../../nbs/05_learn/05_scoring.ipynb #bf34bee9
+# %% ../../nbs/05_learn/05_scoring.ipynb #e76528ec
 @dataclass
 class Batch:
     "The tokens of one update, `B` rows of `T`, right-padded."
@@ -46,8 +46,8 @@ class Batch:
     def __len__(self)->int: return len(self.ids)
 
     def __getitem__(self, rows:slice|torch.Tensor)->'Batch':
-        tensors = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{name: x[rows] for name, x in tensors.items() if isinstance(x, torch.Tensor)})
+        values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
+        return replace(self, **{name: x[rows] for name, x in values.items() if isinstance(x, torch.Tensor)})
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #6d349384
 class Scores(NamedTuple):

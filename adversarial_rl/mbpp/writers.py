@@ -115,8 +115,8 @@ class Prompted:
         room = min(self.prompts.max_new_tokens, self.prompts.window - max(map(len, prompts)))
         context = self.policy.sampling(self.player) if self.player else self.policy.reference()
         with context:
-            t = sample(self.policy, [[ids] for ids in prompts], n, room, temperature, rng, top_p=self.top_p,
-                       stop='' if self.prompts.chat() else DONE)
+            t = sample(self.policy, [[ids] for ids in prompts], n, room, temperature=temperature, generator=rng,
+                       top_p=self.top_p, stop='' if self.prompts.chat() else DONE)
         return list(zip([text for text, in t.texts], t.truncated[:, 0].tolist()))
 
     def write(self, problems:list[Problem], n:int, temperature:float, rng:torch.Generator)->list[Written]:
@@ -142,7 +142,7 @@ class Staged:
         return '\n'.join(f'### {s.title}\n{x}' for s, x in zip(self.player.stages, stages))
 
     def write(self, problems:list[Problem], n:int, temperature:float, rng:torch.Generator)->list[Written]:
-        t = self.player.play(problems, n, temperature, rng, self.top_p)
+        t = self.player.write(problems, n, temperature, rng, top_p=self.top_p)
         flat = [p for p in problems for _ in range(n)]
         answers = [Answer(self.text(stages), program_in(program, p.function_name), cut)
                    for stages, program, p, cut

@@ -36,7 +36,8 @@ class SamplingPlayer:
         c, prompts = self.config, [see(s, self.config.think) for s in states]
         pieces = [[ids] for ids in prompt_ids(self.policy.tokenizer, prompts)]
         with self.policy.sampling(self.name):
-            return sample(self.policy, pieces, 1, c.max_new_tokens, c.temperature, self.generator, stop='')
+            return sample(self.policy, pieces, 1, c.max_new_tokens, temperature=c.temperature,
+                          generator=self.generator, stop='')
 
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
         return [text for text, in self.sample(states).texts]

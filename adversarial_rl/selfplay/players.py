@@ -29,7 +29,7 @@ class PromptedPlayer:
 
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
         prompts = [see(s, self.think) for s in states]
-        return [text for text, in self.agent.answer(prompts, 1, self.temperature, rng.randrange(2**31))]
+        return [text for text, in self.agent.write(prompts, 1, self.temperature, rng)]
 
 # %% ../../nbs/11_selfplay/02_players.ipynb #246ce532
 class RandomPlayer:

@@ -19,8 +19,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.interval import Interval
 from ..measure.statistics import bootstrap
 from ..model.agents import prompt_ids
+from ..model.decoding import answer_logp
 from ..model.policy import Policy
-from ..model.rollout import answer_logp
 from .board_games import is_open, load_game, name_of, see, solve
 from .matches import begin, Match, play
 from .players import BoardPlayer

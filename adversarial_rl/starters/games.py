@@ -80,7 +80,7 @@ def measure(model:Local, n:int=200, seed:int=0)->dict: # game -> mean, low, high
     for name in GAMES:
         game = load_game(name)
         states = [opening(game, rng, game.max_game_length() - 1) for _ in range(n)]
-        found[name] = bootstrap([move_in(a, s) is not None for s, (a,) in zip(states, model.answer([see(s) for s in states], seed=seed))])
+        found[name] = bootstrap([move_in(a, s) is not None for s, (a,) in zip(states, model.write([see(s) for s in states], rng=seed))])
     return found
 
 # %% ../../nbs/13_starters/03_games.ipynb #29968a08

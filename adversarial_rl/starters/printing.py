@@ -58,10 +58,10 @@ PRINTING, RECIPE = Task((PROGRAM_STAGE, OUTPUT_STAGE), texts, writer, predictor)
 def measure(model:Local, n:int=200, seed:int=0)->dict: # 'runs', 'right', 'predicted': mean, low, high
     "Sampled once for each of `n` held-out prompts: programs that run with output, programs that print what was asked, outputs foretold."
     asked = printing_prompts('held_out', n)
-    written = [a for a, in model.answer([p for p, _ in asked], seed=seed)]
+    written = [a for a, in model.write([p for p, _ in asked], rng=seed)]
     outcomes = grade_many([(text, ()) for text in [*written, *[right for _, right in asked]]])
     mine, true = outcomes[:len(asked)], [o.stdout.strip() for o in outcomes[len(asked):]]
-    foretold = [a.rstrip().split('\n')[-1].strip() for a, in model.answer([prediction_prompt(right) for _, right in asked], seed=seed)]
+    foretold = [a.rstrip().split('\n')[-1].strip() for a, in model.write([prediction_prompt(right) for _, right in asked], rng=seed)]
     return dict(runs=bootstrap([o.kind == 'success_output' for o in mine]), right=bootstrap([o.passed and o.stdout.strip() == t for o, t in zip(mine, true)]), predicted=bootstrap([a == t for a, t in zip(foretold, true)]))
 
 # %% ../../nbs/13_starters/02_printing.ipynb #6d7772c0
