@@ -1,8 +1,9 @@
 #!/bin/bash
 # GRPO on a SLURM cluster: sbatch slurm/submit_grpo_training.sh [settings of grpo_code_execution]
-# What the cluster calls its cards, partitions and accounts stands on sbatch's command line, for example
-#   sbatch --nodes 2 --gpus-per-node 2 --time 04:00:00 slurm/submit_grpo_training.sh --config configs/grpo_code_execution.yaml
-# Near its time limit the run saves a checkpoint and ends, and the job queues again and goes on from there.
+# GPUs, partition and account are options of sbatch, for example
+#   sbatch --nodes 2 --gpus-per-node 2 --time 04:00:00 slurm/submit_grpo_training.sh \
+#       --config configs/grpo_code_execution.yaml
+# Near its time limit the run saves a checkpoint and ends; the job is requeued and resumes from there.
 #SBATCH --job-name=grpo_code_execution
 #SBATCH --ntasks-per-node=1
 #SBATCH --signal=B:USR1@180
@@ -15,7 +16,8 @@ cd "${SLURM_SUBMIT_DIR:?run this with sbatch}"
 logs=logs/job_$SLURM_JOB_ID output=${GRPO_OUTPUT_DIR:-output/grpo_$SLURM_JOB_ID}
 mkdir -p "$logs"
 
-# Compute nodes often have no route: models from ./model_cache or the local cache, W&B offline. Unset one to go online.
+# Compute nodes are often offline: models come from ./model_cache or the local cache, and W&B is offline.
+# Set a variable to the empty string to go online.
 export HF_HUB_OFFLINE=${HF_HUB_OFFLINE-1} WANDB_MODE=${WANDB_MODE-offline} PYTHON=${PYTHON:-.venv/bin/python}
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MAIN_ADDRESS=$first MAIN_PORT=$((20000 + SLURM_JOB_ID % 20000)) PER_NODE=${SLURM_GPUS_ON_NODE:-1}
@@ -25,9 +27,12 @@ if compgen -G "$output/checkpoint-*" > /dev/null; then flags+=(--resume); fi
 
 # shellcheck disable=SC2016 # The node expands these, not this script
 srun --kill-on-bad-exit=1 bash -c '
-    if [ "$SLURM_NNODES" = 1 ] && [ "$PER_NODE" = 1 ]; then exec "$PYTHON" -m adversarial_rl.grpo.code_execution "$@"; fi
-    exec "$PYTHON" -m accelerate.commands.launch --num_machines "$SLURM_NNODES" --num_processes $((SLURM_NNODES * PER_NODE)) --machine_rank "$SLURM_NODEID" \
-        --main_process_ip "$MAIN_ADDRESS" --main_process_port "$MAIN_PORT" --mixed_precision no --dynamo_backend no -m adversarial_rl.grpo.code_execution "$@"
+    module=adversarial_rl.grpo.code_execution
+    if [ "$SLURM_NNODES" = 1 ] && [ "$PER_NODE" = 1 ]; then exec "$PYTHON" -m $module "$@"; fi
+    exec "$PYTHON" -m accelerate.commands.launch --num_machines "$SLURM_NNODES" \
+        --num_processes $((SLURM_NNODES * PER_NODE)) --machine_rank "$SLURM_NODEID" \
+        --main_process_ip "$MAIN_ADDRESS" --main_process_port "$MAIN_PORT" \
+        --mixed_precision no --dynamo_backend no -m $module "$@"
 ' grpo "${flags[@]}" >> "$logs/training_output.log" 2>&1 &
 run=$!
 
@@ -36,5 +41,8 @@ trap 'again=1; scancel --signal=USR1 "$SLURM_JOB_ID.0"' USR1
 trap 'scancel --signal=TERM "$SLURM_JOB_ID.0"' TERM
 code=0
 while kill -0 "$run" 2> /dev/null; do code=0; wait "$run" || code=$?; done   # A trapped signal ends `wait` early
-if [ -n "$again" ] && [ "$code" = 0 ]; then echo "time is nearly up; queued again" >> "$logs/training_output.log"; scontrol requeue "$SLURM_JOB_ID"; fi
+if [ -n "$again" ] && [ "$code" = 0 ]; then
+    echo "time is nearly up; queued again" >> "$logs/training_output.log"
+    scontrol requeue "$SLURM_JOB_ID"
+fi
 exit "$code"

@@ -1,10 +1,11 @@
-"""Colab's and Kaggle's versions, built here, and every companion notebook run quick in them, as a stranger's first visit would.
+"""Builds environments with the versions of Colab and Kaggle, and runs every companion notebook in them, quickly.
 
-    python tests/environments.py colab            # needs Python 3.13 and several gigabytes: their PyTorch is the one for cards
+    python tests/environments.py colab    # Needs Python 3.13 and several gigabytes: PyTorch comes with CUDA
     python tests/environments.py kaggle --python python3.12 --only 01_play_one_round 03_fool_the_grader
 
-Each notebook is run in an empty folder, so its setup cell fetches the project (the last commit of this clone) and installs what it needs.
-First it is asked whether pip would replace their PyTorch. The exit code is 0 if nothing failed."""
+Each notebook runs in an empty folder, so its setup cell fetches the project (the last commit of this clone) and
+installs what it needs. First it checks that pip would not replace PyTorch. The exit code is 0 if nothing failed.
+"""
 import argparse
 import configparser
 import json
@@ -18,8 +19,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PINS = dict(
-    colab=dict(python='python3.13', packages='torch==2.11.0 transformers==5.15.0 peft==0.20.0 datasets==4.0.0 ipywidgets==7.7.1 ipython==7.34.0 ipykernel==6.17.1 fastcore==2.2.0 pandas matplotlib numpy'),
-    kaggle=dict(python='python3.12', packages='torch==2.11.0 transformers==5.15.0 ipywidgets==8.1.5 fastcore<2 ipykernel pandas matplotlib numpy'))
+    colab=dict(python='python3.13',
+               packages='torch==2.11.0 transformers==5.15.0 peft==0.20.0 datasets==4.0.0 ipywidgets==7.7.1 '
+                        'ipython==7.34.0 ipykernel==6.17.1 fastcore==2.2.0 pandas matplotlib numpy'),
+    kaggle=dict(python='python3.12',
+                packages='torch==2.11.0 transformers==5.15.0 ipywidgets==8.1.5 fastcore<2 ipykernel pandas '
+                         'matplotlib numpy'))
 KEPT = ('torch', 'ipywidgets', 'ipython', 'numpy', 'pandas')   # What pip may not touch
 RUNNER = '''
 import sys, nbformat
@@ -32,7 +37,8 @@ sys.exit(f'said on stderr: {said}' if said else 0)
 
 
 def pip(python, *args):
-    return subprocess.run([python, '-m', 'pip', '--disable-pip-version-check', *args], check=True, stdout=subprocess.DEVNULL)
+    command = [python, '-m', 'pip', '--disable-pip-version-check', *args]
+    return subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
 
 def build(name, python, folder):
@@ -41,7 +47,8 @@ def build(name, python, folder):
     if not (env/'built').exists():
         shutil.rmtree(env, ignore_errors=True)
         subprocess.run([python, '-m', 'venv', str(env)], check=True)
-        pip(inside, 'install', '-q', '--progress-bar', 'off', 'setuptools', 'wheel', 'nbclient', 'nbformat', *PINS[name]['packages'].split())
+        packages = ['setuptools', 'wheel', 'nbclient', 'nbformat', *PINS[name]['packages'].split()]
+        pip(inside, 'install', '-q', '--progress-bar', 'off', *packages)
         (env/'built').touch()
     return inside
 
@@ -61,13 +68,19 @@ def replaced(python, folder)->dict:
 
 
 def resolved(name)->dict:
-    "The versions that the project's requirements come to where what the environment ships stays as it is, but for `datasets`: name -> version; raises `CalledProcessError` if there are none."
+    """Versions of the project's requirements if the environment's packages, except `datasets`, stay: name -> version.
+
+    Raises `CalledProcessError` if there are none.
+    """
     python, packages = PINS[name]['python'].removeprefix('python'), PINS[name]['packages'].split()
     with tempfile.TemporaryDirectory() as folder:
         wanted, kept = Path(folder)/'wanted.txt', Path(folder)/'kept.txt'
         wanted.write_text('\n'.join(requirements()))
-        kept.write_text('\n'.join(p for p in packages if not p.startswith('datasets')))   # TRL needs a newer one than Colab's
-        done = subprocess.run([sys.executable, '-m', 'uv', 'pip', 'compile', '-q', '--no-annotate', '--no-header', '--python-version', python, '--python-platform', 'linux', '-c', str(kept), str(wanted)], check=True, capture_output=True, text=True)
+        # TRL needs a newer `datasets` than Colab's
+        kept.write_text('\n'.join(p for p in packages if not p.startswith('datasets')))
+        command = [sys.executable, '-m', 'uv', 'pip', 'compile', '-q', '--no-annotate', '--no-header',
+                   '--python-version', python, '--python-platform', 'linux', '-c', str(kept), str(wanted)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
     return dict(line.split('==') for line in done.stdout.split() if '==' in line)
 
 
@@ -77,8 +90,12 @@ def visit(python, notebook, folder)->str:
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
     shutil.copy(notebook, place)
-    env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')} | dict(ARL_QUICK='1', ARL_SOURCE=str(ROOT), OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1', PATH=f'{Path(python).parent}:{os.environ["PATH"]}', JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
-    done = subprocess.run([python, '-W', 'ignore', '-c', RUNNER, notebook.name], cwd=place, env=env, capture_output=True, text=True)
+    env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')}
+    env |= dict(ARL_QUICK='1', ARL_SOURCE=str(ROOT), OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1',
+                PATH=f'{Path(python).parent}:{os.environ["PATH"]}',
+                JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
+    command = [python, '-W', 'ignore', '-c', RUNNER, notebook.name]
+    done = subprocess.run(command, cwd=place, env=env, capture_output=True, text=True)
     return '' if done.returncode == 0 else done.stderr[-1500:]
 
 
@@ -86,7 +103,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('name', choices=PINS)
     parser.add_argument('--python', help='interpreter to build with')
-    parser.add_argument('--folder', help='where the environment goes; output/environments/NAME by default, and it is kept')
+    parser.add_argument('--folder', help='where the environment is built and kept; output/environments/NAME by default')
     parser.add_argument('--only', nargs='+', help='notebooks')
     args = parser.parse_args()
     folder = Path(args.folder or ROOT/'output'/'environments'/args.name).resolve()
@@ -101,7 +118,8 @@ def main():
         start = time.perf_counter()
         wrong = visit(python, notebook, folder)
         failed += bool(wrong)
-        print(f'{notebook.stem:<26}{"FAILED" if wrong else "ran"} in {time.perf_counter() - start:.0f} s\n{wrong}'.rstrip(), flush=True)
+        result = f'{"FAILED" if wrong else "ran"} in {time.perf_counter() - start:.0f} s'
+        print(f'{notebook.stem:<26}{result}\n{wrong}'.rstrip(), flush=True)
     sys.exit(failed > 0)
 
 

@@ -1,4 +1,4 @@
-"The batch script on a real Slurm of one node, started and stopped here: it runs, is signalled before its time is up, queues again, and goes on."
+"The batch script on a real Slurm of one node: it runs, gets a signal before its time limit, requeues, and resumes."
 import os
 import shutil
 import socket
@@ -13,7 +13,10 @@ from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
 NEEDED = ('slurmctld', 'slurmd', 'sbatch', 'munged')
-real = pytest.mark.skipif(any(not shutil.which(x) for x in NEEDED) or os.geteuid() != 0, reason='needs slurm-wlm and munge, and root')
+real = pytest.mark.skipif(any(not shutil.which(x) for x in NEEDED) or os.geteuid() != 0,
+                          reason='needs slurm-wlm and munge, and root')
+SCRIPT = ROOT/'slurm'/'submit_grpo_training.sh'
+SHELLCHECK = shutil.which('shellcheck', path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
 def until(true, seconds, what):
@@ -24,9 +27,9 @@ def until(true, seconds, what):
     pytest.fail(f'{what} did not happen in {seconds} s')
 
 
-@pytest.mark.skipif(not shutil.which('shellcheck', path=f"{Path(sys.executable).parent}:{os.environ['PATH']}"), reason='needs shellcheck')
+@pytest.mark.skipif(not SHELLCHECK, reason='needs shellcheck')
 def test_the_script_is_sound():
-    done = subprocess.run([shutil.which('shellcheck', path=f"{Path(sys.executable).parent}:{os.environ['PATH']}"), str(ROOT/'slurm'/'submit_grpo_training.sh')], capture_output=True, text=True)
+    done = subprocess.run([SHELLCHECK, str(SCRIPT)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
 
 
@@ -36,7 +39,8 @@ def slurm(tmp_path_factory):
     folder.chmod(0o755)
     for d in ('state', 'spool', 'munge'): (folder/d).mkdir(mode=0o755)
     key = folder/'munge'/'key'
-    key.write_bytes(os.urandom(128)); key.chmod(0o400)
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o400)
     conf = folder/'slurm.conf'
     conf.write_text(f'''ClusterName=here
 SlurmctldHost={host}(127.0.0.1)
@@ -64,11 +68,16 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 ''')
     env = os.environ | dict(SLURM_CONF=str(conf))
     (folder/'munge').chmod(0o755)
-    daemons = [subprocess.Popen(['munged', '--foreground', '--force', f'--socket={folder}/munge/socket', f'--key-file={key}', f'--pid-file={folder}/munge/pid', f'--log-file={folder}/munge/log', f'--seed-file={folder}/munge/seed'], stderr=subprocess.DEVNULL)]
+    munge = ['munged', '--foreground', '--force', f'--key-file={key}', f'--pid-file={folder}/munge/pid']
+    munge += [f'--{name}={folder}/munge/{name.removesuffix("-file")}' for name in ('socket', 'log-file', 'seed-file')]
+    daemons = [subprocess.Popen(munge, stderr=subprocess.DEVNULL)]
     until(lambda: (folder/'munge'/'socket').exists(), 20, 'munge')
-    for name in ('slurmctld', 'slurmd'): daemons.append(subprocess.Popen([name, '-D'], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    for name in ('slurmctld', 'slurmd'):
+        daemons.append(subprocess.Popen([name, '-D'], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+    def idle():
+        return 'idle' in subprocess.run(['sinfo', '-h', '-o', '%T'], env=env, capture_output=True, text=True).stdout
     try:
-        until(lambda: 'idle' in subprocess.run(['sinfo', '-h', '-o', '%T'], env=env, capture_output=True, text=True).stdout, 60, 'an idle node')
+        until(idle, 60, 'an idle node')
         yield env
     finally:
         for p in reversed(daemons): p.terminate()
@@ -76,26 +85,30 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def submit(env, folder, *more, sbatch=()):
-    flags = ['--config', str(ROOT/'configs'/'grpo_code_execution_starter.yaml'), '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--training_args.per_device_train_batch_size', '16', '--device', 'cpu', *more]
-    env = env | dict(PYTHON=sys.executable, PYTHONPATH=str(ROOT), GRPO_OUTPUT_DIR=str(folder/'out'), OMP_NUM_THREADS='1')
-    done = subprocess.run(['sbatch', '--parsable', *sbatch, str(ROOT/'slurm'/'submit_grpo_training.sh'), *flags], cwd=folder, env=env, capture_output=True, text=True)
+    flags = ['--config', str(ROOT/'configs'/'grpo_code_execution_starter.yaml'), '--evaluation.enabled', 'false',
+             '--wandb.enabled', 'false', '--training_args.per_device_train_batch_size', '16', '--device', 'cpu', *more]
+    env = env | dict(PYTHON=sys.executable, PYTHONPATH=str(ROOT), GRPO_OUTPUT_DIR=str(folder/'out'))
+    command = ['sbatch', '--parsable', *sbatch, str(SCRIPT), *flags]
+    done = subprocess.run(command, cwd=folder, env=env | dict(OMP_NUM_THREADS='1'), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
-def state(env, job): return subprocess.run(['scontrol', 'show', 'job', job], env=env, capture_output=True, text=True).stdout
+def state(env, job):
+    return subprocess.run(['scontrol', 'show', 'job', job], env=env, capture_output=True, text=True).stdout
 
 
 @real
 def test_a_job_runs_and_leaves_its_logs(slurm, tmp_path):
     job = submit(slurm, tmp_path, '--training_args.max_steps', '3')
     until(lambda: 'JobState=COMPLETED' in state(slurm, job), 240, 'the end of the job')
-    assert len(read_metrics(tmp_path/'out'/'metrics.jsonl')) == 3 and '3 of 3 steps' in (tmp_path/'logs'/f'job_{job}'/'training_output.log').read_text()
+    assert len(read_metrics(tmp_path/'out'/'metrics.jsonl')) == 3
+    assert '3 of 3 steps' in (tmp_path/'logs'/f'job_{job}'/'training_output.log').read_text()
 
 
 @real
-def test_near_its_time_limit_it_saves_queues_again_and_goes_on(slurm, tmp_path):
-    "USR1 is sent as Slurm itself would send it before the limit."
+def test_near_its_time_limit_it_saves_requeues_and_resumes(slurm, tmp_path):
+    "USR1 is sent as Slurm would send it before the time limit."
     job = submit(slurm, tmp_path, '--training_args.max_steps', '12', '--training_args.save_steps', '1000')
     metrics = tmp_path/'out'/'metrics.jsonl'
     until(lambda: metrics.exists() and len(read_metrics(metrics)) >= 2, 240, 'the second step')
@@ -104,7 +117,8 @@ def test_near_its_time_limit_it_saves_queues_again_and_goes_on(slurm, tmp_path):
     until(lambda: 'queued again' in log.read_text(), 120, 'the requeue')
     assert 'SIGUSR1' in log.read_text() and list((tmp_path/'out').glob('checkpoint-*'))
     until(lambda: 'JobState=PENDING' in state(slurm, job), 60, 'the job in the queue')
-    time.sleep(5)   # Slurm would wait two minutes; started in the second it ended in, a job's credential counts as revoked
+    # Slurm would wait two minutes; if the job starts in the second it ended in, its credential counts as revoked
+    time.sleep(5)
     subprocess.run(['scontrol', 'update', f'JobId={job}', 'StartTime=now'], env=slurm)
     until(lambda: 'JobState=COMPLETED' in state(slurm, job), 400, 'the end of the second run')
     assert [r['step'] for r in read_metrics(metrics)] == list(range(1, 13)) and 'Restarts=1' in state(slurm, job)

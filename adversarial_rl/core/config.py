@@ -21,7 +21,7 @@ from typing import Any, get_origin
 
 from .errors import SECRETS, UsageError
 from .files import resource, write_whole
-from .settings import check, flag, IntervalConfig, PPOConfig, REQUIRED, setting, TrainingConfig  # noqa: F401
+from .settings import check, flag, REQUIRED
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
 _from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
