@@ -2,16 +2,21 @@
 import ast
 import json
 import random
+from types import SimpleNamespace
 
 import processes
 import pytest
+import torch
 
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.game.round import ProblemRound, Round, round_metrics
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grader.suites import judge_group
 from adversarial_rl.measure.evaluate_tester import main
+from adversarial_rl.measure.held_out import validity_by_problem
 from adversarial_rl.measure.inputs import (
     argument_kinds,
     baseline_suites,
@@ -183,6 +188,35 @@ def test_measures_by_hand():
     assert (wrong.validity_of_distinct.mean, wrong.usable.mean) == (.5, 1)
     assert wrong.best_of_n_gain == sharp.best_of_n_gain
     assert 'fidelity' in comparison_table(dict(sharp=sharp)).columns
+
+
+def hand_made_suites(p):
+    "A copy in the first suite, a wrong test and a copy in the second, and a third that could not be judged."
+    texts = [['assert f(1) == 2', 'assert f(1) == 2'], ['assert f(2) == 4', 'assert f(3) == 5', 'assert f(1) == 2'],
+             ['assert f(4) == 8']]
+    passes = {'assert f(1) == 2': True, 'assert f(2) == 4': True, 'assert f(3) == 5': False, 'assert f(4) == 8': None}
+    return judge_group(p, texts, passes)
+
+
+def test_validity_side_by_side():
+    """Held-out figures and round metrics agree: copies of valid tests are valid, a suite without a verdict is left out.
+
+    What a reward counts is `accepted`, without copies. A tester is measured on its first tests with different inputs.
+    """
+    p = problem('def f(n): return 2 * n', 'assert f(0) == 0')
+    suites = hand_made_suites(p)
+    assert [s.valid for s in suites] == [[True, True], [True, False, True], None]
+    transcripts = SimpleNamespace(truncated=torch.zeros(3, 1, dtype=torch.bool))
+    metrics = round_metrics(Round([ProblemRound(p, [], suites)], None, transcripts))
+    distinct = first_inputs([t for s in suites for t in s.tests], 'f', 3)
+    case, = make_cases([p], [[]], 0)
+    figures = dict(held_out=validity_by_problem([[s.valid for s in suites]])[0], round=metrics['validity'],
+                   accepted=metrics['accepted'], tester=evaluate_tester([case], [distinct]).validity_of_distinct.mean)
+    assert figures == pytest.approx(dict(held_out=5 / 6, round=5 / 6, accepted=5 / 12, tester=2 / 3), abs=1e-4)
+
+
+def test_a_problem_without_a_judged_suite_is_left_out():
+    assert validity_by_problem([[None], [None, [True, False]], [[]]]) == [.5, 0.]
 
 
 def test_no_cases_at_all():

@@ -44,7 +44,9 @@ class Writer(Protocol):
 # %% ../../nbs/08_mbpp/05_writers.ipynb #33727b2f
 class Control:
     "'references' answers with the reference solutions, 'constants' with the value that the first test expects."
-    form, device = 'control', 'cpu'
+    form = 'control'
+    device: torch.device | str = 'cpu'
+
     def __init__(self, kind:str): self.kind = kind
     def weight(self, problem:Problem)->int: return 0
 
@@ -66,7 +68,7 @@ class Bare:
 
     @property
     def device(self)->torch.device: return self.model.device
-    def reference(self): return contextlib.nullcontext()
+    def reference(self)->contextlib.AbstractContextManager: return contextlib.nullcontext()
 
 # %% ../../nbs/08_mbpp/05_writers.ipynb #499421d9
 @dataclass
@@ -113,9 +115,9 @@ class Prompted:
         "`n` answers to each tokenized prompt, and whether each was cut off."
         if not prompts: return []
         room = min(self.prompts.max_new_tokens, self.prompts.window - max(map(len, prompts)))
-        context = self.policy.sampling(self.player) if self.player else self.policy.reference()
-        with context:
-            t = sample(self.policy, [[ids] for ids in prompts], n, room, temperature=temperature, generator=rng,
+        policy = self.policy
+        with policy.sampling(self.player) if self.player and isinstance(policy, Policy) else policy.reference():
+            t = sample(policy, [[ids] for ids in prompts], n, room, temperature=temperature, generator=rng,
                        top_p=self.top_p, stop='' if self.prompts.chat() else DONE)
         return list(zip([text for text, in t.texts], t.truncated[:, 0].tolist()))
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 from ..grader.execution import Limits
 from ..grader.suites import fill_in_many
 from ..grader.test_cases import calls, parse_source, test_input
-from ..problems.problem import Problem
+from ..problems.problem import definition, Problem
 
 # %% ../../nbs/07_measure/03_inputs.ipynb #093709f2
 CONTAINERS: dict[str, type] = dict(list=list, set=set, frozenset=frozenset, sequence=list, iterable=list,
@@ -72,10 +72,10 @@ def example_kinds(problem:Problem)->list[Kind]:
 
 # %% ../../nbs/07_measure/03_inputs.ipynb #eef31463
 def argument_kinds(problem:Problem)->list[Kind]:
-    "One kind for each argument without a default."
-    definition = ast.parse(problem.function_signature + ' pass').body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    a, shown = definition.args, example_kinds(problem)
+    "One kind for each argument without a default; raises ValueError for a wrong signature."
+    line = definition(problem.function_signature)
+    if line is None: raise ValueError(f'{problem.function_signature!r} is no function signature')
+    a, shown = line.args, example_kinds(problem)
     def of(i, x): return kind(x.annotation) if x.annotation else shown[i] if i < len(shown) else GUESS
     needed = [*a.posonlyargs, *a.args][:len(a.posonlyargs) + len(a.args) - len(a.defaults)]
     return [of(i, x) for i, x in enumerate(needed)]
@@ -102,8 +102,8 @@ def draw(kind:Kind, rng:random.Random)->Any:
 
 # %% ../../nbs/07_measure/03_inputs.ipynb #fbb7a6e0
 NUMBERS = [0, 1, -1, 2, 10, 100]
-PLAIN_EDGES = dict(none=[None], bool=[False, True], float=[0., 1., -1., 0.5, 1e6],
-                   str=['', 'a', 'A', 'aa', 'ab', '0', ' '])
+PLAIN_EDGES: dict[str, list] = dict(none=[None], bool=[False, True], float=[0., 1., -1., 0.5, 1e6],
+                                   str=['', 'a', 'A', 'aa', 'ab', '0', ' '])
 
 def alternating(rows:list[list])->list:
     "First values of all rows, then the second ones, and so on."
