@@ -19,7 +19,7 @@ from .memory import FailedTests, RecentInputs
 from .opponents import cross_play, Kept, n_wrong, OpponentPool, WrongPrograms
 from .round import breaking_tests, Round, suite_inputs
 from ..learn.rewards import less_for_repeats
-from ..model.players import Discriminator, Generator
+from ..model.players import Discriminator, Generator, Player
 from ..problems.problem import Problem, save_problems
 
 # %% ../../nbs/09_game/05_extras.ipynb #00cf1ee5
@@ -38,7 +38,8 @@ class Extras:
                  rng:random.Random # The trainer's
                 ):
         self.config, self.rng = config, rng
-        self.players = dict(generator=generator, discriminator=discriminator)
+        self.generator, self.discriminator = generator, discriminator
+        self.players: dict[str, Player] = dict(generator=generator, discriminator=discriminator)
         self.pool, self.wrong = OpponentPool(config.pool_size, self.players), WrongPrograms()
         self.recent_inputs, self.failed_tests = RecentInputs(), FailedTests(config.failed_tests)
 
@@ -49,18 +50,22 @@ class Extras:
         if c.pool_size: met.earlier = self.pool.draw(met.frozen, self.rng)
         if c.mutant_share and learner == 'discriminator':
             n = n_wrong(c.mutant_share, c.opponents)
-            for id, texts in self.wrong.of(problems).items(): met.mutants[id] = self.rng.sample(texts, min(n, len(texts)))
+            for id, texts in self.wrong.of(problems).items():
+                met.mutants[id] = self.rng.sample(texts, min(n, len(texts)))
         met.replayed = {p.id: self.failed_tests.of(p) for p in problems}
         return met
 
-    def after_round(self, step:int, met:Encounter, r:Round, rewards:dict[str, torch.Tensor])->dict[str, float]:
+    def after_round(self, step:int, met:Encounter, r:Round, rewards:dict[str, torch.Tensor]
+                   )->dict[str, float]:
         "Reduce the rewards of repeats in place, remember inputs and failed tests, and return their metrics."
-        c, row = self.config, {}
+        c = self.config
+        row: dict[str, float] = {}
         if c.repeat_penalty:
             inputs = suite_inputs(r)
             repeated = self.recent_inputs.repeated(inputs)
-            rewards['discriminator'] = torch.tensor([less_for_repeats(reward, share, c.repeat_penalty) for reward, share
-                                                     in zip(rewards['discriminator'].tolist(), repeated)])
+            pairs = zip(rewards['discriminator'].tolist(), repeated)
+            less = [less_for_repeats(x, share, c.repeat_penalty) for x, share in pairs]
+            rewards['discriminator'] = torch.tensor(less)
             self.recent_inputs.add(inputs)
             row['repeated'] = sum(repeated) / len(repeated)
         if c.failed_tests:
@@ -75,7 +80,8 @@ class Extras:
 
     def state_dict(self)->dict[str, Any]:
         "What the next rounds depend on."
-        return dict(recent_inputs=list(self.recent_inputs.inputs), failed_tests=self.failed_tests.kept, pool=self.pool.kept)
+        return dict(recent_inputs=list(self.recent_inputs.inputs), failed_tests=self.failed_tests.kept,
+                    pool=self.pool.kept)
 
     def load_state_dict(self, state:dict[str, Any])->None:
         "Go back to a saved state; older checkpoints lack some of it."
@@ -96,5 +102,5 @@ def write_extras(extras:Extras, output:Path, steps:int, training:Sequence[Proble
         last = OpponentPool(1, extras.players)
         last.add(steps, extras.players)
         kept = {name: kept[name] + last.kept[name] for name in kept}
-    generator, discriminator = extras.players['generator'], extras.players['discriminator']
-    cross_play(generator, discriminator, kept, held_out[:CROSS_PLAY]).round(4).to_csv(output/'cross_play.csv')
+    table = cross_play(extras.generator, extras.discriminator, kept, held_out[:CROSS_PLAY])
+    table.round(4).to_csv(output/'cross_play.csv')

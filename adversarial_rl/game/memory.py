@@ -30,15 +30,15 @@ def near_keys(x:str # An input
 # %% ../../nbs/09_game/04_memory.ipynb #ff929ebd
 class RecentInputs:
     "The last inputs that the discriminator wrote, over all problems."
-    def __init__(self, size:int=1000): self.inputs: deque[str] = deque(maxlen=size)
+    def __init__(self, size:int=1000): self.inputs: deque[str | None] = deque(maxlen=size)
 
-    def repeated(self, suites:Sequence[Sequence[str]] # Inputs of each suite
-                )->list[float]:                       # In [0, 1], one a suite
+    def repeated(self, suites:Sequence[Sequence[str | None]] # Inputs of each suite
+                )->list[float]:                              # In [0, 1], one a suite
         "Share of each suite's inputs that are near-copies of remembered ones."
-        known = {k for x in self.inputs for k in near_keys(x)}
-        return [sum(not known.isdisjoint(near_keys(x)) for x in suite) / max(1, len(suite)) for suite in suites]
+        known = {k for x in self.inputs for k in near_keys(x or '')}
+        return [sum(not known.isdisjoint(near_keys(x or '')) for x in suite) / max(1, len(suite)) for suite in suites]
 
-    def add(self, suites:Sequence[Sequence[str]])->None:
+    def add(self, suites:Sequence[Sequence[str | None]])->None:
         "Remember the inputs of a round."
         self.inputs.extend(x for suite in suites for x in suite)
 
@@ -47,7 +47,7 @@ class FailedTests:
     "Tests that broke a program, a few for each problem; the oldest are dropped."
     def __init__(self, per_problem:int, total:int=5000):
         self.per_problem, self.total = per_problem, total
-        self.kept: list[tuple[str, str, str]] = []   # (problem's id, input, test), oldest first
+        self.kept: list[tuple[str, str | None, str]] = []   # (problem's id, input, test), oldest first
 
     def of(self, problem:Problem)->list[str]:
         "The tests kept for a problem."
@@ -65,5 +65,6 @@ class FailedTests:
         "Problems with kept tests, each with the ones added that its reference passes now."
         asked = [(p, [t for t in self.of(p) if not unwritable(t)]) for p in problems]
         asked = [(p, tests) for p, tests in asked if tests]
-        valid = [(p, tuple(t for t in tests if passes[t])) for (p, tests), passes in zip(asked, passes_reference(asked))]
+        judged = zip(asked, passes_reference(asked))
+        valid = [(p, tuple(t for t in tests if passes[t])) for (p, tests), passes in judged]
         return [replace(p, baseline_tests=(*p.baseline_tests, *tests)) for p, tests in valid if tests]

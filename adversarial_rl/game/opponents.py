@@ -108,13 +108,14 @@ def cross_play(generator:Generator,
     valid = {step: {i: sorted({t for t in row if passes[i][t]}) for i, row in tests.items()}
              for step, tests in written.items()}
     jobs = [(step, p.id) for step in programs for p in problems]
-    graded = grade_by_test([(programs[step][i], [t for tests in valid.values() for t in tests[i]]) for step, i in jobs])
-    results = dict(zip(jobs, graded))
+    every = {p.id: [t for tests in valid.values() for t in tests[p.id]] for p in problems}
+    results = dict(zip(jobs, grade_by_test([(programs[step][i], every[i]) for step, i in jobs])))
     def share(g:int, d:int)->float:
         rows = [(results[g, p.id], valid[d][p.id]) for p in problems]
-        return pd.Series([sum(row[t] for t in tests) / len(tests) for row, tests in rows if row and tests], dtype=float).mean()
-    columns = {d: [share(g, d) for g in programs] for d in valid}
-    return pd.DataFrame(columns, pd.Index(list(programs), name='generator of step')).rename_axis(columns='discriminator of step')
+        return pd.Series([sum(row[t] for t in tests) / len(tests) for row, tests in rows if row and tests],
+                         dtype=float).mean()
+    table = pd.DataFrame({d: [share(g, d) for g in programs] for d in valid}, list(programs))
+    return table.rename_axis(index='generator of step', columns='discriminator of step')
 
 # %% ../../nbs/09_game/03_opponents.ipynb #b46d36c4
 class WrongPrograms:

@@ -11,7 +11,7 @@ __all__ = ['GRADED_ON', 'DISCRIMINATOR_REWARDS', 'Verdicts', 'ProblemRound', 'Ro
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 
@@ -119,9 +119,8 @@ class RoundPlan:
 # %% ../../nbs/09_game/02_round.ipynb #293f62f1
 class Tester(Protocol):
     "Writes suites of tests: a `Discriminator`, or something that is not a model."
-    def play(self, problems:list[Problem], n:int=1, temperature:float=1.0, generator:torch.Generator | None=None
-            )->Transcripts | None: ...
-    def suites(self, transcripts:Transcripts | None, problems:list[Problem])->list[list[str]]: ...
+    def play(self, problems:list[Problem], n:int, temperature:float, generator:torch.Generator | None)->Any: ...
+    def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: ...
 
 def in_groups(items:list, n:int)->list[list]:
     "A list cut into lists of `n`."
@@ -129,7 +128,7 @@ def in_groups(items:list, n:int)->list[list]:
 
 # %% ../../nbs/09_game/02_round.ipynb #000589c7
 def play_round(generator:Generator,
-               discriminator:Tester | None,                       # Not needed where `plan.n_suites` is 0
+               discriminator:Tester | None,                       # None to play against the baseline tests alone
                problems:list[Problem],
                plan:RoundPlan=RoundPlan(),
                *,
@@ -138,13 +137,15 @@ def play_round(generator:Generator,
                mutants:Mapping[str, Sequence[str]] | None=None    # Problem's id -> wrong programs
               )->Round:
     "Both players write, then everything is graded."
-    start, tested, suites = time.perf_counter(), None, [[] for _ in problems]
+    start = time.perf_counter()
+    tester = discriminator if plan.n_suites else None
     written = generator.play(problems, plan.n_programs, plan.temperatures(len(generator.stages)), rng)
-    if plan.n_suites: tested = discriminator.play(problems, plan.n_suites, plan.temperature, rng)
+    tested = tester.play(problems, plan.n_suites, plan.temperature, rng) if tester else None
     seconds = time.perf_counter() - start
     codes = generator.programs(written, [p for p in problems for _ in range(plan.n_programs)])
-    if plan.n_suites:
-        texts = discriminator.suites(tested, [p for p in problems for _ in range(plan.n_suites)])
+    suites: list[list[Suite]] = [[] for _ in problems]
+    if tester:
+        texts = tester.suites(tested, [p for p in problems for _ in range(plan.n_suites)])
         suites = judge_suites(problems, in_groups(texts, plan.n_suites), plan.fill)
     found = [ProblemRound(p, programs, group, list((replayed or {}).get(p.id, ())))
              for p, programs, group in zip(problems, in_groups(codes, plan.n_programs), suites)]
@@ -202,7 +203,7 @@ def breaking_tests(r:Round)->list[tuple[Problem, str]]:
         found += [(x.problem, t) for t in x.usable if not all(v.suites[t] for v in working)]
     return found
 
-def suite_inputs(r:Round)->list[list[str]]:
+def suite_inputs(r:Round)->list[list[str | None]]:
     "The inputs of each suite, `P*D` lists."
     return [[test_input(t, x.problem.function_name) for t in suite.tests] for x in r.problems for suite in x.suites]
 

@@ -53,7 +53,8 @@ from ..record.run_loop import check_output, resume_or_begin, run_loop, Trainer
 from ..record.tracking import read_metrics, stage_table
 
 # %% ../../nbs/09_game/06_trainer.ipynb #30f5fc8c
-COLUMNS = ['reward/generator', 'reward/discriminator', 'baseline_pass_rate', 'adversarial_pass_rate', 'solved', 'validity', 'distinct']
+COLUMNS = ['reward/generator', 'reward/discriminator', 'baseline_pass_rate', 'adversarial_pass_rate', 'solved',
+           'validity', 'distinct']
 RECENT = 20  # Steps that a checkpoint's metrics are means of
 
 def planned(config:TrainingConfig, n_stages:int)->list[Step]:
@@ -133,6 +134,7 @@ class AdversarialTrainer(Trainer):
         "One update of the player that learns; transcripts of one problem are a group."
         learner, device = self.learners[step.learner], self.platform.device
         transcripts = r.generator_transcripts if step.learner == 'generator' else r.discriminator_transcripts
+        assert transcripts is not None   # The player that learns is a model
         groups = torch.arange(len(r.problems)).repeat_interleave(self.config.group_size)
         learner.progress(self.step / self.steps)
         return learner.update(transcripts, rewards.to(device), groups.to(device),
@@ -144,8 +146,9 @@ class AdversarialTrainer(Trainer):
     def recent_mean(self, column:str)->float: return mean([r[column] for r in self.recent if r[column] is not None])
 
     def progress(self, row:dict[str, Any])->tuple[str, str]:
-        shown = {'generator': 'reward/generator', 'discriminator': 'reward/discriminator', 'validity': 'validity', 'distinct': 'distinct'}
-        return f"{row['stage']} · {row['phase']}", ' '.join(f'{k} {self.recent_mean(v):.2f}' for k, v in shown.items())
+        shown = ('reward/generator', 'reward/discriminator', 'validity', 'distinct')
+        means = ' '.join(f"{k.removeprefix('reward/')} {self.recent_mean(k):.2f}" for k in shown)
+        return f"{row['stage']} · {row['phase']}", means
 
     @contextlib.contextmanager
     def evaluated(self)->Iterator[Generator]: yield self.generator
@@ -166,7 +169,8 @@ class AdversarialTrainer(Trainer):
 
     def state_dict(self)->dict[str, Any]:
         "Everything the next step depends on; tensors are the live ones, to be saved or copied at once."
-        players = {name: {k: v.detach().cpu() for k, v in p.policy.parameters(name).items()} for name, p in self.players.items()}
+        players = {name: {k: v.detach().cpu() for k, v in p.policy.parameters(name).items()}
+                   for name, p in self.players.items()}
         version, internal, gauss = self.rng.getstate()
         return dict(step=self.step, before=self.before, best=self.best, recent=self.recent, players=players,
                     learners={name: learner.state_dict() for name, learner in self.learners.items()},
@@ -222,7 +226,8 @@ def check_isolation(required:bool)->None:
     if isolated(report) or not first(): return
     ways = '; '.join(name for name, state in report.items() if state != 'held')
     if required:
-        raise UsageError(f'--require-isolation: on this machine a program could {ways}; run where the kernel has seccomp, or in a container')
+        raise UsageError(f'--require-isolation: on this machine a program could {ways}; '
+                         'run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
 def evaluated(trainer:AdversarialTrainer)->dict[str, Any]:
@@ -248,7 +253,8 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
         return train_here(config, ppo, stages, evaluation or IntervalConfig(mbpp_eval=False))
 
-def train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None, evaluation:IntervalConfig)->dict[str, Any]:
+def train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None, evaluation:IntervalConfig
+              )->dict[str, Any]:
     "`train` in this process."
     output = check_output(config)
     check_isolation(config.require_isolation)
@@ -263,7 +269,8 @@ def train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage]
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator', training=trainer.training)
     started = time.perf_counter()
-    with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or --max-new-tokens'):
+    with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or '
+                       '--max-new-tokens'):
         if trainer.before is None:
             trainer.before = evaluated(trainer)
             trainer.save({})
@@ -281,7 +288,8 @@ def results_of(trainer:AdversarialTrainer, after:dict[str, Any], metrics:list[di
     return dict(held_out=before_and_after(trainer.before or {}, after), steps=trainer.step,
                 cut_off=round(mean([r['cut_off'] for r in rows]), 4), platform=asdict(trainer.platform),
                 stages=json.loads(stage_table(rows, COLUMNS).round(4).to_json(orient='index')),
-                mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')} for r in metrics if 'mbpp_eval/step' in r])
+                mbpp_eval=[{k: v for k, v in r.items() if k.startswith('mbpp_eval/')}
+                           for r in metrics if 'mbpp_eval/step' in r])
 
 # %% ../../nbs/09_game/06_trainer.ipynb #6040e237
 def report(results:dict[str, Any])->str:
@@ -293,7 +301,7 @@ def report(results:dict[str, Any])->str:
         return f"{held_out[f'{name}_{when}']:.3f}" + ('' if ends is None else f' [{ends[0]:.3f}, {ends[1]:.3f}]')
     names = ['pass_rate', 'pass_rate_sampled', 'pass_rate_on_opponent_tests', 'validity', 'distinct']
     table = pd.DataFrame({when: [cell(n, when) for n in names] for when in ('before', 'after')}, index=names)
-    mbpp = ', '.join(f"{r['mbpp_eval/phase']} (step {r['mbpp_eval/step']}) {r['mbpp_eval/problems_passed']} of {r['mbpp_eval/problems']}"
-                     for r in results['mbpp_eval'])
+    rows = [{k.removeprefix('mbpp_eval/'): v for k, v in r.items()} for r in results['mbpp_eval']]
+    mbpp = ', '.join(f"{r['phase']} (step {r['step']}) {r['problems_passed']} of {r['problems']}" for r in rows)
     return '\n\n'.join([*([f'MBPP: {mbpp}'] if mbpp else []), pd.DataFrame(results['stages']).T.round(3).to_string(),
                         f"held-out problems ({held_out['problems_after']}), 95% intervals\n{table.to_string()}"])

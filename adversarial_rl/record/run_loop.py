@@ -20,8 +20,12 @@ from .tracking import progress_bar, reporters, Tracker
 # %% ../../nbs/04_record/06_run_loop.ipynb #b42f2591
 class Trainer(Resumable):
     "What `run_loop` drives: `Resumable`, with steps."
-    steps: int                             # Of the whole run
     recent: Sequence[dict[str, Any]] = ()  # The last rows of metrics, as the checkpoint remembers them
+
+    @property
+    def steps(self)->int:
+        "Number of steps of the whole run."
+        raise NotImplementedError
 
     def train_step(self)->dict[str, Any]:
         "Take one step, count it in `step`, and return its row of metrics."
@@ -102,4 +106,5 @@ def run_loop(trainer:Trainer,
             if anybody(stop.is_set()): stop.set()
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
             if due or stop.is_set(): path = trainer.save()
-            if stop.is_set(): raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
+            if stop.is_set():
+                raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
