@@ -126,8 +126,9 @@ def test_no_leak_after_mixed_jobs():
     jobs = [Job(f'# {n}\n' + MIXED[n % len(MIXED)], ('assert 1',) if n % 3 else (), limits) for n in range(200)]
     with Sandbox(workers=2) as s:
         def state():
+            pids = s.pids()   # Waits until the templates have started
             mine = descriptors('self'), threading.active_count(), children(os.getpid())
-            return s.pids(), sorted(map(descriptors, s.pids())), mine
+            return pids, sorted(map(descriptors, pids)), mine
         before, done = state(), []
         reports = s.map(jobs, lambda n, total: done.append(n))
         assert [r.error for r in reports] == [''] * 200 and done == list(range(1, 201))

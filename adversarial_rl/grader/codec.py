@@ -103,6 +103,7 @@ def no_handle(x:object)->Any:
     "Refuse a value that is not plain data, in either direction."
     raise ValueError('not plain data: a handle')
 
+# %% ../../nbs/03_grader/01_codec.ipynb #7f0c2be8
 class Reader:
     "Reads values of exact built-in types."
     def __init__(self, handle:Inner=no_handle  # Called with what the other side wrote for a handle

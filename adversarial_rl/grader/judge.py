@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['DOINGS', 'REFUSED', 'ANSWERS', 'MODULES', 'BUILTINS', 'UNTIDY', 'FAILED', 'UNPARSED', 'VERDICTS', 'kind_of',
            'builtin_names', 'Lender', 'Host', 'describe_exception', 'candidate', 'Gone', 'Refused', 'Unsupported',
-           'refuse_operators', 'Remote', 'RemoteCallable', 'Handle', 'Lent', 'Conversation', 'Call', 'is_class_name',
-           'nearest_builtin', 'refresh', 'Names', 'names_in', 'operands', 'objects_meet', 'why_together', 'is_tidy',
-           'Needs', 'study', 'wait_for_program', 'judge']
+           'refuse_operators', 'Remote', 'RemoteCallable', 'Handle', 'Lent', 'Conversation', 'is_class_name',
+           'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'Names', 'names_in', 'operands', 'objects_meet',
+           'why_together', 'is_tidy', 'Needs', 'study', 'wait_for_program', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import ast
@@ -256,14 +256,38 @@ class Conversation:
         except (ValueError, TypeError, RecursionError) as e:
             self.fail(Refused(f'the answer cannot be read: {e}'[:200]))
 
+# %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
+def is_class_name(name:str)->bool: return name[:1].isupper()
+
+def nearest_builtin(names:Any)->type[BaseException]:
+    "The first of these names that is a built-in exception; `Exception` if none is."
+    kinds = [getattr(builtins, n, None) for n in names if isinstance(n, str)]
+    return next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)), Exception)
+
+# %% ../../nbs/03_grader/04_judge.ipynb #a04c7de1
+class Exceptions:
+    "Classes of exceptions that the tests name."
+    def __init__(self): self.classes:dict[str, type] = {}
+
+    def named(self, name:str, base:type[BaseException])->type:
+        return self.classes.setdefault(name, type(name, (base,), {}))
+
+    def make(self, name:str, bases:Any, args:Any)->BaseException:
+        "The exception a call ended with."
+        kind:Any = self.classes.get(name) or nearest_builtin(bases)
+        if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)):   # It would end a loop of the tests
+            kind, args = RuntimeError, (f'the program raised {name}',)
+        e = kind.__new__(kind)
+        e.args = args if isinstance(args, tuple) else ()
+        return e
+
 # %% ../../nbs/03_grader/04_judge.ipynb #b47f1c2e
 class Call(Conversation):
     "The judge's end of the pipes to one candidate."
     def __init__(self, link:Link):
         super().__init__(link, self.borrowed)
-        self.lent = Lent()
-        self.exceptions:dict[str, type] = {}   # Classes of exceptions that the tests name
-        self.numbers:set[int] = set()          # Of values that the tests name
+        self.lent, self.exceptions = Lent(), Exceptions()
+        self.numbers:set[int] = set()   # Of values that the tests name
 
     def borrowed(self, form:Any)->Remote:
         "What stands for an object of the candidate; the form may be anything."
@@ -288,21 +312,12 @@ class Call(Conversation):
             for i, new in answer[-1]: refresh(args[i], new)
         if answer[0] == 'value': return answer[1]
         if answer[0] == 'stop' and what == 'next': raise StopIteration
-        if answer[0] == 'raised': raise self.exception(*answer[1:4])
+        if answer[0] == 'raised': raise self.exceptions.make(*answer[1:4])
         self.fail(Refused(str(answer[-1])[:200]))
 
     def not_supported(self, e:Unsupported, what:str, target:int)->Exception:
         "Only a name in the tests leads to the shared process: otherwise the candidate could choose it."
         return e if what == 'call' and target in self.numbers else Refused(str(e))
-
-    def exception(self, name:str, bases:Any, args:Any)->BaseException:
-        "The exception a call ended with: of the tests' own name for its class, or of the nearest built-in class."
-        kind:Any = self.exceptions.get(name) or nearest_builtin(bases)
-        if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)):   # It would end a loop of the tests
-            kind, args = RuntimeError, (f'the program raised {name}',)
-        e = kind.__new__(kind)
-        e.args = args if isinstance(args, tuple) else ()
-        return e
 
     def names(self, wanted:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; its exception classes become new classes of the judge."
@@ -315,18 +330,10 @@ class Call(Conversation):
     def named(self, name:str, value:Remote)->Any:
         "What stands under this name for a remote value."
         handle = value._remote
-        if handle.form == 'exception': return self.exceptions.setdefault(name, type(name, (handle.base,), {}))
+        if handle.form == 'exception': return self.exceptions.named(name, handle.base)
         if handle.form == 'class' and not is_class_name(name): handle.form = 'callable'
         self.numbers.add(handle.number)
         return value
-
-# %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
-def is_class_name(name:str)->bool: return name[:1].isupper()
-
-def nearest_builtin(names:Any)->type[BaseException]:
-    "The first of these names that is a built-in exception; `Exception` if none is."
-    kinds = [getattr(builtins, n, None) for n in names if isinstance(n, str)]
-    return next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)), Exception)
 
 # %% ../../nbs/03_grader/04_judge.ipynb #0e9b6a74
 def refresh(old:Any, new:Any)->bool: # Whether it could be changed

@@ -73,6 +73,7 @@ from adversarial_rl.grader.template import main
 del sys.path[0]
 main(sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))'''
 
+# %% ../../nbs/03_grader/06_pool.ipynb #2e9fb650
 class Template:
     "One template process and the socket to it; used by one thread at a time."
     def __init__(self, home:str,           # Folder the process may use

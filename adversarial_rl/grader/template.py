@@ -5,8 +5,8 @@
 # %% auto #0
 __all__ = ['PRELOAD', 'MORE', 'LAYERS', 'preload', 'fails', 'Site', 'Layers', 'can_import_as', 'Walls', 'set_limit',
            'set_descriptors', 'close_all', 'fork', 'read_text', 'Child', 'Candidate', 'Together', 'Judge', 'judge_one',
-           'Run', 'offspring', 'sweep', 'end', 'lift', 'remove_folder', 'JudgeKeeper', 'Runner', 'Server', 'Rehearsal',
-           'rehearse', 'live_inside', 'stopper', 'take_client', 'remove_home', 'main']
+           'Output', 'Run', 'offspring', 'sweep', 'end', 'lift', 'remove_folder', 'JudgeKeeper', 'Runner', 'Server',
+           'Rehearsal', 'rehearse', 'live_inside', 'stopper', 'take_client', 'remove_home', 'main']
 
 # %% ../../nbs/03_grader/05_template.ipynb #ee1d6edb
 import builtins
@@ -250,27 +250,35 @@ def judge_one(text:int, report:int, ask:int, hear:int)->str:
     return letter
 
 # %% ../../nbs/03_grader/05_template.ipynb #bbbea7cc
-class Run:
-    "One program under way: its output, its limits, and why it was stopped."
-    def __init__(self, limits:Limits):
-        self.limits, self.start, self.output, self.killed = limits, time.monotonic(), bytearray(), ''
+class Output:
+    "What one program prints, through a pipe."
+    def __init__(self, most:int # Bytes; reading stops once this is exceeded
+                ):
+        self.most, self.content = most, bytearray()
         self.pipe, self.screen = os.pipe()
         os.set_blocking(self.pipe, False)
 
-    def drain(self):
-        "Read what the pipe holds now, until the limit is exceeded."
-        while len(self.output) <= self.limits.output_bytes:
-            try: part = os.read(self.pipe, 4096 + len(self.output))
-            except BlockingIOError: return
-            if not part: return
-            self.output += part
+    def drain(self)->bool: # Whether the limit is exceeded
+        "Read what the pipe holds now."
+        while len(self.content) <= self.most:
+            try: part = os.read(self.pipe, 4096 + len(self.content))
+            except BlockingIOError: break
+            if not part: break
+            self.content += part
+        return len(self.content) > self.most
+
+# %% ../../nbs/03_grader/05_template.ipynb #4ea71c90
+class Run(Output):
+    "One program under way; `killed` says why it must be stopped."
+    def __init__(self, limits:Limits):
+        super().__init__(limits.output_bytes)
+        self.start, self.seconds, self.killed = time.monotonic(), limits.wall_seconds, ''
 
     def watch(self, ends:int,    # Readable when the program has ended: its pidfd, or the judge's socket
               client:int         # Socket of the client: readable here only when the client is gone
              ):
         "Wait for the end of the program, a broken limit, or the end of the client."
-        deadline, ended = time.monotonic() + self.limits.wall_seconds, False
-        poll = select.poll()
+        deadline, ended, poll = time.monotonic() + self.seconds, False, select.poll()
         poll.register(client, select.POLLIN)
         poll.register(ends, select.POLLIN)
         while not (self.killed or ended):
@@ -281,18 +289,17 @@ class Run:
                 raise EOFError('the client is gone')
             ended = ends in ready
             if left <= 0 and not ended: self.killed = 'wall'
-            self.drain()
-            if len(self.output) > self.limits.output_bytes: self.killed = 'output'
+            if self.drain(): self.killed = 'output'
 
     def close(self):
         "Read the rest of the output."
-        self.drain()
+        full = self.drain()
         os.close(self.pipe)
-        if len(self.output) > self.limits.output_bytes: self.killed = self.killed or 'output'
+        if full: self.killed = self.killed or 'output'
 
     def facts(self, *, status:int|None, cpu:float, judged:bool)->dict[str, Any]:
         "What the client receives; the fields are those of its `Report`."
-        text = self.output[:self.limits.output_bytes].decode(errors='replace')
+        text = self.content[:self.most].decode(errors='replace')
         return dict(killed=self.killed, status=status, cpu=cpu, judged=judged, stdout=text,
                     seconds=time.monotonic() - self.start)
 
