@@ -1,4 +1,4 @@
-"A run killed with SIGKILL at twenty moments, half of them while a checkpoint is being written, is to end as one that never stopped."
+"A run killed at twenty moments, half of them while it writes a checkpoint, ends like one that never stopped."
 import json
 import random
 import signal
@@ -14,19 +14,22 @@ from adversarial_rl.record.tracking import read_metrics
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
 KILLS = 20
-RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '6', '--max-new-tokens', '40',
-       '--n-discriminator-steps', '1', '--n-generator-steps', '2', '--k-alternating-steps', '1', '--together-steps', '1', '--critic-warmup', '1']
+RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '6',
+       '--max-new-tokens', '40', '--n-discriminator-steps', '1', '--n-generator-steps', '2',
+       '--k-alternating-steps', '1', '--together-steps', '1', '--critic-warmup', '1']
 
 
 def start(folder, *flags):
     return Command('run_training', *RUN, '--output-dir', folder/'out', '--checkpoint-dir', folder/'ck', *flags, cwd=folder)
 
 
-def rows(folder): return read_metrics(folder/'out'/'metrics.jsonl') if (folder/'out'/'metrics.jsonl').exists() else []
+def rows(folder):
+    path = folder/'out'/'metrics.jsonl'
+    return read_metrics(path) if path.exists() else []
 
 
 def kill_somewhere(folder, process, rng, in_save):
-    "Kill after a few steps, at any moment or at the first sight of a file that is being written; says where it fell, or None if the run ended first."
+    "Kill after a few steps, at any moment or while a checkpoint is written; returns where, None if the run ended first."
     first, more, name = len(rows(folder)), rng.randint(0, 2), None
     while process.poll() is None and len(rows(folder)) < first + more: time.sleep(.002)
     end = time.time() + (20 if in_save else rng.random() * .6)
@@ -43,7 +46,8 @@ def kill_somewhere(folder, process, rng, in_save):
 
 def test_killed_anywhere_equals_never_stopped(tmp_path):
     rng, whole, cut = random.Random(0), tmp_path/'whole', tmp_path/'cut'
-    whole.mkdir(); cut.mkdir()
+    whole.mkdir()
+    cut.mkdir()
     assert start(whole).wait() == 0
     table, runs = [], 0
     while len(table) < KILLS:
@@ -54,7 +58,8 @@ def test_killed_anywhere_equals_never_stopped(tmp_path):
             where = kill_somewhere(cut, process, rng, in_save=len(table) % 2 == 1)
             if where is None: break
             found = checkpoints(cut/'ck')
-            done, saved = len(rows(cut)) if flags or found else 0, load_checkpoint(found[0])[1]['step'] if found else None
+            done = len(rows(cut)) if flags or found else 0
+            saved = load_checkpoint(found[0])[1]['step'] if found else None
             table.append((len(table) + 1, where, done, saved, done - saved if found else 0))
             flags = ['--resume'] if found else []
         if len(table) == KILLS:
@@ -62,7 +67,7 @@ def test_killed_anywhere_equals_never_stopped(tmp_path):
             said = process.communicate()
             assert process.returncode == 0, said
         compare(whole, cut)
-    print('\nkill  where                                              steps done  in the checkpoint  redone')
+    print(f"\nkill  {'where':50} steps done  in the checkpoint  redone")
     for row in table: print('{:4}  {:50} {:10}  {!s:>17}  {:6}'.format(*row))
     print(f'{runs} runs, all equal to the one that never stopped')
     assert all(0 <= row[-1] <= 1 for row in table)
@@ -70,8 +75,8 @@ def test_killed_anywhere_equals_never_stopped(tmp_path):
 
 
 def compare(whole, cut):
-    strip = lambda r: {k: v for k, v in r.items() if 'second' not in k}
-    assert list(map(strip, rows(whole))) == list(map(strip, rows(cut)))
+    def timeless(r): return {k: v for k, v in r.items() if 'second' not in k}
+    assert list(map(timeless, rows(whole))) == list(map(timeless, rows(cut)))
     (a, x), (b, y) = (load_checkpoint(checkpoints(f/'ck')[0]) for f in (whole, cut))
     assert same(a, b) and x['metrics'] == y['metrics']
     (a, x), (b, y) = (load_checkpoint(f/'ck'/'checkpoint_best') for f in (whole, cut))

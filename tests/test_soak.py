@@ -25,8 +25,10 @@ def parent(pid):
 def figures(sandbox):
     "Processes, descriptors, files and memory (PSS, MiB) of the templates and all below them, and this process's own descriptors."
     pids = [q for p in sandbox.pids() for q in below(p)]
-    pss = sum(int(line.split()[1]) for p in pids for line in Path(f'/proc/{p}/smaps_rollup').read_text().splitlines() if line.startswith('Pss:'))
-    return dict(processes=len(pids), descriptors=sum(len(os.listdir(f'/proc/{p}/fd')) for p in pids), own_descriptors=len(os.listdir('/proc/self/fd')),
+    lines = [line for p in pids for line in Path(f'/proc/{p}/smaps_rollup').read_text().splitlines()]
+    pss = sum(int(line.split()[1]) for line in lines if line.startswith('Pss:'))
+    return dict(processes=len(pids), descriptors=sum(len(os.listdir(f'/proc/{p}/fd')) for p in pids),
+                own_descriptors=len(os.listdir('/proc/self/fd')),
                 files=sum(len(names) for _, _, names in os.walk(sandbox.root)), memory=round(pss / 1024))
 
 def test_ten_thousand_jobs():
@@ -36,9 +38,12 @@ def test_ten_thousand_jobs():
     for n in range(10_000):
         if n % 3 == 0:
             c = quick[n // 3 % len(quick)]
-            jobs.append(Job(f'# {n}\n{c.code}', tuple(c.tests), BRIEF)); wanted.append(False)
+            jobs.append(Job(f'# {n}\n{c.code}', tuple(c.tests), BRIEF))
+            wanted.append(False)
         else:
-            jobs.append(Job(f'def f(x): return x * {n}', (f'assert f(2) == {2 * n}', f'assert f(3) == {3 * n + n % 2}'), BRIEF)); wanted.append(n % 2 == 0)
+            tests = (f'assert f(2) == {2 * n}', f'assert f(3) == {3 * n + n % 2}')
+            jobs.append(Job(f'def f(x): return x * {n}', tests, BRIEF))
+            wanted.append(n % 2 == 0)
     with Sandbox(workers=2) as s:
         s.map(jobs[:400])
         before = figures(s)
@@ -46,7 +51,9 @@ def test_ten_thousand_jobs():
         after = figures(s)
         print('before', before, 'after', after)
         assert not [r.error for r in reports if r.error]
-        passed = [len(r.steps) == len(j.tests) + 1 and all(kind == 'ok' for kind, _ in r.steps) for r, j in zip(reports, jobs)]
-        assert [p for p in passed] == wanted
-        assert after['processes'] <= before['processes'] and after['descriptors'] <= before['descriptors'] and after['own_descriptors'] <= before['own_descriptors'] and after['files'] == before['files'] == 0
+        passed = [len(r.steps) == len(j.tests) + 1 and all(kind == 'ok' for kind, _ in r.steps)
+                  for r, j in zip(reports, jobs)]
+        assert passed == wanted
+        assert all(after[k] <= before[k] for k in ('processes', 'descriptors', 'own_descriptors'))
+        assert after['files'] == before['files'] == 0
         assert after['memory'] <= before['memory'] + 8

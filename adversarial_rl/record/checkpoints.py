@@ -33,7 +33,7 @@ def _put(path, data:bytes, info:dict):
 def save_checkpoint(folder,      # Where checkpoints are kept
                     name:str,    # File name without ending
                     state:dict,  # Tensors, numbers, strings, lists and dicts of them
-                    info:dict,   # What a reader wants to know: step, stage, models, metrics
+                    info:dict,   # What a reader needs: step, stage, models, metrics
                     keep:int=3,  # Checkpoints kept besides the best
                     best=False   # Whether it is the best so far
                    )->Path:      # The .pt file
@@ -63,7 +63,7 @@ def _drop(path):
 def checkpoints(folder)->list:
     "Finished checkpoints except the best one, newest first."
     steps = {p: step for p, step in _steps(folder).items() if step is not None}
-    return sorted(steps, key=steps.get, reverse=True)
+    return sorted(steps, key=lambda p: steps[p], reverse=True)
 
 def _steps(folder):
     "The step of each checkpoint but the best one, None where its JSON does not tell."
@@ -86,7 +86,7 @@ def clear_up(folder):
     for p in Path(folder).glob('.checkpoint_*'): p.unlink()
 
 def set_aside(folder,         # Where checkpoints are kept
-              beyond:int=None # Only those beyond this step; by default all, in place of what was set aside before
+              beyond:int|None=None # Only those beyond this step; by default all, in place of what was set aside before
              ):
     "Move checkpoints into the folder `previous` below."
     clear_up(folder)

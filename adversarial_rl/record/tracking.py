@@ -123,14 +123,17 @@ class Tracker:
     def __init__(self, output_dir,
                  first_step:int=0,      # Rows from this step on are dropped
                  recent=(),             # As for `MetricsFile`
-                 settings:dict=None,    # The run's configuration, for W&B
+                 settings:dict|None=None, # The run's configuration, for W&B
                  report_to:str='none'
                 ):
-        self.folder, self.backends = Path(output_dir), {}
+        self.folder = Path(output_dir)
+        self.backends: dict[str, WandB | TensorBoard] = {}
         self.lines = MetricsFile(self.folder/'metrics.jsonl', first_step, recent)
         rows = read_metrics(self.lines.path)
         self.table = MetricsTable(self.folder/'metrics.csv', rows)
-        for name in reporters(report_to): self._try(name, lambda: self.backends.update({name: BACKENDS[name](self.folder, first_step if rows else 0, settings or {})}))
+        for name in reporters(report_to):
+            def begin(): self.backends[name] = BACKENDS[name](self.folder, first_step if rows else 0, settings or {})
+            self._try(name, begin)
 
     def write(self, row:dict)->dict:
         "Hand on one row and return it as it was written."
