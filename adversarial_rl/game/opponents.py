@@ -75,7 +75,7 @@ def earlier_programs(g:Generator, entries:Sequence[Kept], problems:list[Problem]
     "Step of each kept generator -> problem's id -> its greedy program."
     found = {}
     for x in entries:
-        with playing_as(g, x): codes = g.programs(g.play(problems, 1, 0.), problems)
+        with playing_as(g, x): codes = g.programs(g.write(problems, 1, 0.), problems)
         found[x['step']] = {p.id: code for p, code in zip(problems, codes)}
     return found
 
@@ -86,7 +86,7 @@ def earlier_tests(d:Discriminator, entries:Sequence[Kept], problems:list[Problem
     each = [p for p in problems for _ in range(n_suites)]
     for x in entries:
         rng = torch.Generator(d.policy.device).manual_seed(seed)
-        with playing_as(d, x): suites = d.suites(d.play(problems, n_suites, 1., rng), each)
+        with playing_as(d, x): suites = d.suites(d.write(problems, n_suites, 1., rng), each)
         tests = found[x['step']] = {p.id: [] for p in problems}
         for p, suite in zip(each, suites): tests[p.id] += suite
     return found

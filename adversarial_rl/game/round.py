@@ -119,7 +119,7 @@ class RoundPlan:
 # %% ../../nbs/09_game/02_round.ipynb #293f62f1
 class Tester(Protocol):
     "Writes suites of tests: a `Discriminator`, or something that is not a model."
-    def play(self, problems:list[Problem], n:int, temperature:float, generator:torch.Generator | None)->Any: ...
+    def write(self, problems:list[Problem], /, n:int, temperature:float, rng:torch.Generator | None)->Any: ...
     def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: ...
 
 def in_groups(items:list, n:int)->list[list]:
@@ -139,8 +139,8 @@ def play_round(generator:Generator,
     "Both players write, then everything is graded."
     start = time.perf_counter()
     tester = discriminator if plan.n_suites else None
-    written = generator.play(problems, plan.n_programs, plan.temperatures(len(generator.stages)), rng)
-    tested = tester.play(problems, plan.n_suites, plan.temperature, rng) if tester else None
+    written = generator.write(problems, plan.n_programs, plan.temperatures(len(generator.stages)), rng)
+    tested = tester.write(problems, plan.n_suites, plan.temperature, rng) if tester else None
     seconds = time.perf_counter() - start
     codes = generator.programs(written, [p for p in problems for _ in range(plan.n_programs)])
     suites: list[list[Suite]] = [[] for _ in problems]

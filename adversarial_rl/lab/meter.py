@@ -47,7 +47,7 @@ class Clock:
 def pass_rates(generator:Generator, problems:list[Problem], seed:int=1)->dict[str, Interval]:
     "`pass_rate` and `pass_rate_sampled` with bootstrap intervals over problems."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
-    programs = [generator.programs(generator.play(problems, 1, t, rng), problems) for t in (0, 1.)]
+    programs = [generator.programs(generator.write(problems, 1, t, rng), problems) for t in (0, 1.)]
     jobs = [(code, list(p.baseline_tests)) for codes in programs for p, code in zip(problems, codes)]
     solved = [outcome.passed for outcome in grade_many(jobs)]
     n = len(problems)

@@ -41,7 +41,7 @@ def trl_rows(t:Transcripts, starts:list[int])->dict[str, list]:
 def rollout_of(generator:Generator, problems:dict[str, Problem], group_size:int)->Callable:
     "The function that TRL calls to sample: prompts are problem ids, each `group_size` times."
     def rollout(prompts:list[str], trainer)->dict[str, list]:
-        t = generator.play([problems[i] for i in prompts[::group_size]], group_size)
+        t = generator.write([problems[i] for i in prompts[::group_size]], group_size)
         code = generator.programs(t, [problems[i] for i in prompts])
         return trl_rows(t, [len(generator.pieces(problems[i])[0]) for i in prompts]) | dict(code=code)
     return rollout

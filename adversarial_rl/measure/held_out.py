@@ -37,7 +37,7 @@ def distinct_share(inputs:Sequence[str | None]  # Of `test_input`
 def sample_programs(generator:Generator, problems:list[Problem], n:int, temperature:float, rng:torch.Generator
                    )->list[list[str]]:
     "`n` programs for each problem."
-    transcripts = generator.play(problems, n, temperature, rng)
+    transcripts = generator.write(problems, n, temperature, rng)
     flat = generator.programs(transcripts, [p for p in problems for _ in range(n)])
     return [flat[i:i + n] for i in range(0, len(flat), n)]
 
@@ -45,7 +45,7 @@ def sample_programs(generator:Generator, problems:list[Problem], n:int, temperat
 def sample_suites(discriminator:Discriminator, problems:list[Problem], n:int, temperature:float, rng:torch.Generator
                  )->list[list[list[str]]]:
     "`n` suites for each problem."
-    transcripts = discriminator.play(problems, n, temperature, rng)
+    transcripts = discriminator.write(problems, n, temperature, rng)
     flat = discriminator.suites(transcripts, [p for p in problems for _ in range(n)])
     return [flat[i:i + n] for i in range(0, len(flat), n)]
 
@@ -77,8 +77,8 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
                     )->dict[str, Interval | int]: # 'tests' and 'problems' are counts
     "Both players' figures on problems, with 95% intervals: over samples for 'distinct', over problems for the others."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
-    greedy = generator.programs(generator.play(problems, 1, 0), problems)
-    sampled = generator.programs(generator.play(problems, 1, temperature, rng), problems)
+    greedy = generator.programs(generator.write(problems, 1, 0), problems)
+    sampled = generator.programs(generator.write(problems, 1, temperature, rng), problems)
     suites = sample_suites(discriminator, problems, n_suites, temperature, rng)
     judged = judge_suites(problems, suites)
     greedy_results, sampled_results = (grade_on_suites(problems, codes, judged) for codes in (greedy, sampled))

@@ -178,7 +178,7 @@ class RandomTester:
     "A discriminator that plays random inputs with the reference's values."
     def __init__(self, max_tests:int=4, seed:int=0): self.max_tests, self.seed, self.round = max_tests, seed, 0
 
-    def play(self, problems:list[Problem], n:int, temperature:float=1., rng=None, seen=None)->None: return None
+    def write(self, problems:list[Problem], /, n:int=1, temperature:float=1., rng=None)->None: return None
 
     def suites(self, transcripts:None, problems:list[Problem])->list[list[str]]:
         "`max_tests` test cases for each entry of `problems`; no input occurs twice for one problem."

@@ -50,7 +50,6 @@ class Player:
             return sample(self.policy, prompts, n, self.max_new_tokens, temperature=temperature, generator=generator,
                           top_p=top_p)
 
-    play = write
 
 # %% ../../nbs/06_model/05_players.ipynb #6164c29b
 class Generator(Player):
