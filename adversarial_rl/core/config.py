@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['read_dotenv', 'leaves', 'closest', 'Names', 'make_parser', 'add_setting', 'read_yaml', 'Given', 'wanted',
-           'CommandLine', 'Elsewhere', 'build', 'parse_config', 'config_table', 'save_config']
+           'CommandLine', 'FileAndEnvironment', 'build', 'parse_config', 'config_table', 'save_config']
 
 # %% ../../nbs/01_core/06_config.ipynb #b7c016ae
 import argparse
@@ -103,7 +103,7 @@ def add_setting(parser, names:Names, name:str):
     text = f.metadata.get('help', '').replace('%', '%%')
     if f.type is bool:
         add = partial(parser.add_argument, flag(name), type=bool, nargs='?', const=True, metavar='false')
-        if not f.default: return add(help=text)
+        if not f.default or '.' in name: return add(help=text)
         add(help=argparse.SUPPRESS)
         parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=text)
     elif name in names.dicts: parser.add_argument(f'--{name}', type=f.type, metavar='{key: value}', help=text)
@@ -166,7 +166,7 @@ class CommandLine:
         return UsageError(f'{text}; --help lists the settings')
 
 # %% ../../nbs/01_core/06_config.ipynb #b26bf80e
-class Elsewhere:
+class FileAndEnvironment:
     "Reads a YAML file and the environment."
     def __init__(self, names:Names, parser): self.names, self.parser = names, parser
 
@@ -224,9 +224,9 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     "Read all settings; raises `UsageError` for a mistake, and `SystemExit` after --help and --print-config."
     names = Names(kinds)
     parser = make_parser(names, about, prog)
-    flags, elsewhere = CommandLine(names, parser).given(argv), Elsewhere(names, parser)
-    file = elsewhere.file(flags['config'].value) if 'config' in flags else {}
-    given = file | elsewhere.environment() | flags
+    flags, others = CommandLine(names, parser).given(argv), FileAndEnvironment(names, parser)
+    file = others.file(flags['config'].value) if 'config' in flags else {}
+    given = file | others.environment() | flags
     required = [k for k, f in names.fields.items() if f.default is f.default_factory is REQUIRED]
     if missing := [flag(k) for k in required if k not in given]:
         raise UsageError(f"{', '.join(missing)}: must be given; --help lists the settings")
