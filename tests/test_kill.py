@@ -20,7 +20,8 @@ RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-
 
 
 def start(folder, *flags):
-    return Command('run_training', *RUN, '--output-dir', folder/'out', '--checkpoint-dir', folder/'ck', *flags, cwd=folder)
+    folders = ['--output-dir', folder/'out', '--checkpoint-dir', folder/'ck']
+    return Command('run_training', *RUN, *folders, *flags, cwd=folder)
 
 
 def rows(folder):
@@ -29,7 +30,7 @@ def rows(folder):
 
 
 def kill_somewhere(folder, process, rng, in_save):
-    "Kill after a few steps, at any moment or while a checkpoint is written; returns where, None if the run ended first."
+    "Kill after a few steps, anywhere or while a checkpoint is written; returns where, None if the run ended."
     first, more, name = len(rows(folder)), rng.randint(0, 2), None
     while process.poll() is None and len(rows(folder)) < first + more: time.sleep(.002)
     end = time.time() + (20 if in_save else rng.random() * .6)

@@ -23,7 +23,7 @@ def parent(pid):
     except OSError: return -1
 
 def figures(sandbox):
-    "Processes, descriptors, files and memory (PSS, MiB) of the templates and all below them, and this process's own descriptors."
+    "Processes, descriptors, files, memory (PSS, MiB) of the templates and their children; descriptors of this process."
     pids = [q for p in sandbox.pids() for q in below(p)]
     lines = [line for p in pids for line in Path(f'/proc/{p}/smaps_rollup').read_text().splitlines()]
     pss = sum(int(line.split()[1]) for line in lines if line.startswith('Pss:'))
