@@ -168,7 +168,7 @@ def read_configuration(file:str, seed:int, folder:str | Path, model:str | Path |
     config, ppo, _ = parse_config([TrainingConfig, PPOConfig, IntervalConfig], flags, '')
     return config, ppo
 
-# %% ../../nbs/14_lab/04_condition.ipynb #a0b94903
+# %% ../../nbs/14_lab/04_condition.ipynb #554f5a52
 def run(argv:list[str]):
     "`python -m adversarial_rl.lab.condition CONDITION`: one condition, one seed, one JSON file."
     about = 'Train in one condition for a given time and measure.'
@@ -186,7 +186,8 @@ def run(argv:list[str]):
     output = Path(a.output)
     config, ppo = read_configuration(a.config, a.seed, check_writable(output.parent), a.model)
     condition = (CONDITIONS | REWARDS)[a.condition]
-    write_json(output, run_condition(condition, config, ppo, seconds=a.seconds, marks=a.marks, problems=a.problems))
+    results = run_condition(condition, config, ppo, seconds=a.seconds, marks=a.marks, problems=a.problems)
+    write_json(output, vars(results) | dict(tester=results.tester and vars(results.tester)))
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
