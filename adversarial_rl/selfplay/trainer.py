@@ -52,7 +52,7 @@ class SelfPlay(Trainer):
         self.step, self.best = 0, self.worst
         self.before: dict[str, Any]|None = None   # Figures before the first step, as JSON
         self.figures: dict[str, float] = {}       # Of the moves, when they were last measured
-        self.games, self.steps = config.game_names, config.steps
+        self.games = config.game_names
         self.history = Path(config.output_dir)/'game_history.jsonl'
         self.threads, self.platform = torch.get_num_threads(), platform(config.device)
         torch.manual_seed(config.seed)
@@ -63,6 +63,9 @@ class SelfPlay(Trainer):
         self.rng = random.Random(config.seed)
         self.sampling = torch.Generator(self.platform.device).manual_seed(config.seed)
         self.players = dict(learner=SamplingPlayer(self.policy, config, self.sampling))
+
+    @property
+    def steps(self)->int: return self.config.steps
 
     def matches(self, learner:LearningPlayer)->list[Match]:
         "New matches, the board games in turn."
