@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adversarial_rl.core.config import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
+    from adversarial_rl.core.settings import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
     from adversarial_rl.game.inference import solve as solve
     from adversarial_rl.game.trainer import train as train
     from adversarial_rl.grader.execution import Limits as Limits
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
-    'PPOConfig': 'core.config', 'Problem': 'problems.problem', 'TrainingConfig': 'core.config',
+    'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
     'grade': 'grader.grading', 'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
     'load_problems': 'problems.problem', 'load_trained': 'model.loading', 'parse_tests': 'grader.test_cases',
     'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',

@@ -5,21 +5,16 @@
 # %% auto #0
 __all__ = ['Interval']
 
+# %% ../../nbs/01_core/08_interval.ipynb #f3e55d4f
+from dataclasses import dataclass
+
 # %% ../../nbs/01_core/08_interval.ipynb #17c28c83
-class Interval(dict):
+@dataclass(frozen=True)
+class Interval:
     "A mean between the ends of its interval."
-    def __init__(self, mean:float, low:float, high:float): super().__init__(mean=mean, low=low, high=high)
-
-    def __reduce__(self)->tuple: return Interval, (self.mean, self.low, self.high)
-
-    @property
-    def mean(self)->float: return self['mean']
-
-    @property
-    def low(self)->float: return self['low']
-
-    @property
-    def high(self)->float: return self['high']
+    mean: float
+    low: float
+    high: float
 
     @property
     def half_width(self)->float: return (self.high - self.low) / 2
