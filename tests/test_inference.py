@@ -304,7 +304,7 @@ def test_mistakes(trained, flags, says, capfd):
 
 
 def test_a_checkpoint_must_be_named(capfd):
-    assert main(ONE) == 2 and 'required: --checkpoint' in capfd.readouterr().err
+    assert main(ONE) == 2 and '--checkpoint: must be given' in capfd.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='limits by /proc')
