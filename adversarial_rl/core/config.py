@@ -87,7 +87,7 @@ def make_parser(names:Names,
                 about:str,            # First line of --help
                 prog:str|None=None    # Name of the command
                )->Any:                # A `jsonargparse.ArgumentParser`
-    "The parser of a command; it converts and knows defaults, but checks no bounds."
+    "The parser of a command; it converts values and fills in defaults, but checks no bounds."
     from jsonargparse import ArgumentParser
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = ArgumentParser(prog=prog, description=about, usage='%(prog)s [settings]', allow_abbrev=False,
@@ -129,10 +129,10 @@ def read_yaml(path:str|Path)->dict[str, Any]:
 # %% ../../nbs/01_core/06_config.ipynb #4a9c80f5
 @dataclass
 class Given:
-    "A value that a source gives to a setting."
+    "A value for a setting, and the source it comes from."
     value: Any
     origin: str   # As --print-config shows it
-    label: str    # What messages call the setting
+    label: str    # Name of the setting in messages
 
 def wanted(f:dataclasses.Field)->str:
     "What a value of this field must be, for messages."

@@ -58,7 +58,7 @@ class PPOConfig:
     "Settings of a player's updates."
     learning_rate: float = setting(1e-5, 'step size of the adapters', 0, 1)
     learning_rate_decay: float = setting(
-        0.0, 'share of the step size that is gone by the last step of the run, falling linearly', 0, 1)
+        0.0, 'share of the learning rate removed by the last step of the run; it falls linearly', 0, 1)
     adam_beta2: float = setting(0.95, "decay rate of Adam's average of squared gradients", 0, 0.9999)
     ppo_epochs: int = setting(1, 'passes over a batch', 1, 100)
     minibatches: int = setting(1, 'optimizer steps in a pass', 1, 1000)
@@ -99,7 +99,7 @@ class RunConfig:
         choices=('auto', 'none', 'wandb', 'tensorboard'))
     sampling_threads: int = setting(
         0, "PyTorch's threads while sampling, 0 for its default; a tiny model samples faster with one", 0, 1024)
-    pool_size: int = setting(0, 'earlier adapters kept of each player, to be met again as opponents', 0, 1000)
+    pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
 
 # %% ../../nbs/01_core/05_settings.ipynb #63ce00bf
 QWEN = 'Qwen/Qwen2.5-Coder-1.5B-Instruct'
@@ -127,14 +127,14 @@ class TrainingConfig(RunConfig):
     graded_on: str = setting(
         'both', "what the generator's reward counts", choices=('both', 'baseline', 'discriminator'))
     fill_expected: bool = setting(
-        False, "replace the discriminator's wrong expected values with the reference's; they still cost it validity")
+        False, "replace the discriminator's wrong expected values with the reference's; they still count as invalid")
     discriminator_reward: str = setting(
         'default', "what a suite earns: (1 - pass rate) * validity, or a paper's formula",
         choices=('default', 'code_a1', 'utrl', 'cure', 'learnability'))
     repeat_penalty: float = setting(
         0.0, 'share of its reward that a suite of near-copies of recent inputs loses; keeps tests varied', 0, 1)
     failed_tests: int = setting(
-        0, 'valid tests that broke a program, kept for each problem and graded again when it comes back', 0, 1000)
+        0, 'valid tests that failed a program, kept for each problem and graded again when the problem recurs', 0, 1000)
     mutant_share: float = setting(
         0.0, "share of wrong mutants of the reference among the programs that the learning discriminator tests", 0, 0.9)
     discriminator_kl_coef: float = setting(

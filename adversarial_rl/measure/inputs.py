@@ -74,7 +74,7 @@ def example_kinds(problem:Problem)->list[Kind]:
 def argument_kinds(problem:Problem)->list[Kind]:
     "One kind for each argument without a default; raises ValueError for a wrong signature."
     line = definition(problem.function_signature)
-    if line is None: raise ValueError(f'{problem.function_signature!r} is no function signature')
+    if line is None: raise ValueError(f'{problem.function_signature!r} is not a function signature')
     a, shown = line.args, example_kinds(problem)
     def of(i, x): return kind(x.annotation) if x.annotation else shown[i] if i < len(shown) else GUESS
     needed = [*a.posonlyargs, *a.args][:len(a.posonlyargs) + len(a.args) - len(a.defaults)]

@@ -122,7 +122,7 @@ FAMILIES = {f.name: f for f in (
     Family('pair', 'def f(a, b):', _slots(KS, *_PAIR)))}
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #d7bd521d
-_ADJECTIVES = ('even', 'odd', 'vowels', 'others')   # Their phrases stand before the noun
+_ADJECTIVES = ('even', 'odd', 'vowels', 'others')   # Their phrases come before the noun
 
 @dataclass(frozen=True)
 class Composition:
@@ -158,7 +158,7 @@ class Composition:
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #21e90e56
 def trace(c:Composition)->dict[str, str]: # Stage name -> text
-    "What a careful writer puts into the five stages for `c`."
+    "Reference texts of the five stages for `c`."
     first, second, third = c.ops
     if not c.family.items:
         return dict(informal=f'Two cases. {first.phrase}: {second.phrase}. Otherwise: {third.phrase}.',
@@ -215,7 +215,7 @@ def branch_of(c:Composition, args:tuple[Any, ...])->tuple[bool, str]: # Conditio
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c61
 def test_working(c:Composition, args:tuple[Any, ...])->str: # Working and, on the last line, the assertion
-    "How a careful tester works out one test of `c`."
+    "Reference working and assertion for one test of `c`."
     if c.family.items:
         kept, changed = items_of(c, args)
         work = f'{args[0]!r} keep {kept!r} change {changed!r}'

@@ -26,7 +26,7 @@ def given(c:Composition, args:tuple[Any, ...])->str:
     return '\n'.join(f'{name} = {x!r}' for name, x in zip(c.family.parameters, args))
 
 def request(c:Composition, args:tuple[Any, ...])->str:
-    "The task as the writer reads it."
+    "The task in the writer's prompt."
     return f'{c.description.replace("Return", "Print").replace("return", "print")}\n{given(c, args)}'
 
 def program(c:Composition, args:tuple[Any, ...])->str:
@@ -36,7 +36,7 @@ def program(c:Composition, args:tuple[Any, ...])->str:
 
 # %% ../../nbs/02_problems/04_printing.ipynb #8e40aa13
 def working(c:Composition, args:tuple[Any, ...])->str: # Its last line is the output
-    "How a careful predictor works out what `program` prints."
+    "Reference working for a prediction of what `program` prints."
     if c.family.items:
         kept, changed = items_of(c, args)
         return f'keep {kept!r} change {changed!r}\n{value(c, args)}'
@@ -51,7 +51,7 @@ def title(stage:ReasoningStage)->str:
 @lru_cache
 def printing_prompts(split:str,                     # A name in `curriculum.SPLITS`
                      n:int|None=None                # The first of them; all by default
-                    )->tuple[tuple[str, str], ...]: # (the writer's prompt, a program that does what it asks for)
+                    )->tuple[tuple[str, str], ...]: # (the writer's prompt, a program that solves it)
     "A prompt and its program for each composition of a split, always with the same inputs."
     pairs = []
     for c in curriculum(split)[:n]:
@@ -61,5 +61,5 @@ def printing_prompts(split:str,                     # A name in `curriculum.SPLI
 
 def prediction_prompt(text:str # A program
                      )->str:
-    "The program as the predictor reads it."
+    "The predictor's prompt for a program."
     return text + title(OUTPUT_STAGE)

@@ -20,7 +20,7 @@ from ..core.files import resource
 
 # %% ../../nbs/02_problems/01_problem.ipynb #3c51d0aa
 def definition(signature:str         # Such as 'def f(x):'
-              )->ast.FunctionDef|None: # None if it is not such a line
+              )->ast.FunctionDef|None: # None if it is not a valid `def` line
     "The function definition that `signature` begins."
     if not (signature.startswith('def ') and signature.endswith(':')): return None
     try: body = ast.parse(signature + ' pass').body
@@ -43,9 +43,9 @@ class Problem:
 
     @property
     def function_name(self)->str:
-        "The name that the tests call; raises `ValueError` for a signature that is no `def` line."
+        "The name that the tests call; raises `ValueError` for a signature that is not a `def` line."
         if (function := definition(self.function_signature)) is None:
-            raise ValueError(f'{self.function_signature!r} is no function signature')
+            raise ValueError(f'{self.function_signature!r} is not a function signature')
         return function.name
 
 # %% ../../nbs/02_problems/01_problem.ipynb #b0eee2ef
@@ -73,7 +73,7 @@ def _value_mistake(value:object, kind:type)->str|None:
     if not isinstance(value, kind): return f'must be a {kind.__name__}, found {type(value).__name__}'
     if isinstance(value, str):
         if not value.strip(): return 'is empty'
-        if unwritable(value): return 'holds half a surrogate pair, which is no character'
+        if unwritable(value): return 'holds half a surrogate pair, which is not a character'
     elif isinstance(value, list) and not all(isinstance(x, str) and not unwritable(x) for x in value):
         return 'must hold strings of whole characters only'
     return None
@@ -118,7 +118,7 @@ def code_mistake(problem:Problem # With fields of the right types
 
 # %% ../../nbs/02_problems/01_problem.ipynb #a2a07c7b
 def _read_json(path:str|Path)->object:
-    "What a JSON file here, or else the shipped one of that name, holds; raises `UsageError`."
+    "Content of a JSON file, or of the shipped file of that name; raises `UsageError`."
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
         return json.loads(file.read_text(encoding='utf-8'))
@@ -173,7 +173,7 @@ def fingerprint(problems:Sequence[Problem])->str:
 
 # %% ../../nbs/02_problems/01_problem.ipynb #32352ab3
 def split_problems(problems:list[Problem],
-                   share:float=0.25  # Held out, about
+                   share:float=0.25  # Approximate share held out
                   )->tuple[list[Problem], list[Problem]]: # Training and held-out problems; neither is empty
     "Split by a hash of the id; raises `UsageError` for fewer than two problems."
     if len(problems) < 2: raise UsageError('at least two problems are needed: one to train on, one to hold out')
