@@ -28,7 +28,7 @@ from ..grader.grading import grade_many, grade_matrix
 from ..grader.suites import passes_reference
 from ..grader.test_cases import split_tests
 from ..measure.statistics import bootstrap
-from ..model.loading import load_trained
+from ..model.loading import load_trained, Players
 from ..model.players import Discriminator
 from adversarial_rl.problems.problem import (
     fingerprint,
@@ -129,7 +129,7 @@ def discriminator_tests(discriminator:Discriminator, problem:Problem, c:Inferenc
     passes, = passes_reference([(problem, tests)])
     return [t for t in tests if passes[t]]
 
-def solve(players:dict[str, Any],   # 'generator' and 'discriminator'
+def solve(players:Players,
           problem:Problem,
           c:InferenceConfig,        # Attempts and sampling
           given:Sequence[str]=()    # Tests that help to choose
@@ -186,7 +186,7 @@ def execute(result:dict[str, Any], problem:Problem)->None:
 # %% ../../nbs/09_game/08_inference.ipynb #0c36c2ec
 RESULT = {'id', 'code', 'programs', 'cut_off'}  # What every result has
 
-def solve_batch(players:dict[str, Any], problems:Sequence[Problem], path:Path, c:InferenceConfig, *,
+def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:InferenceConfig, *,
                 settings:dict[str, Any] # Which the file's first line must hold too
                )->list[dict[str, Any]]: # One result a problem
     "Solve every problem that `path` does not hold yet."

@@ -36,6 +36,7 @@ from adversarial_rl.game.round import (
     Round,
     round_metrics,
     RoundPlan,
+    Tester,
 )
 from .schedule import schedule, Step
 from ..grader.pool import isolated, sandbox_report
@@ -86,6 +87,7 @@ class AdversarialTrainer(Trainer):
         self.platform = platform(config.device)
         torch.manual_seed(config.seed)
         self.generator, self.discriminator = make_players(config, self.platform.device, self.platform.dtype)
+        self.tester: Tester = self.discriminator   # Writes the suites of each round
         if stages: self.generator.stages = stages
         self.players = dict(generator=self.generator, discriminator=self.discriminator)
         self.learners = {name: Learner(p.policy, name, self.ppo_of(name)) for name, p in self.players.items()}
@@ -113,7 +115,7 @@ class AdversarialTrainer(Trainer):
         start = time.perf_counter()
         torch.set_num_threads(c.sampling_threads or self.threads)
         with playing_as(self.players[met.frozen], met.earlier):
-            r = play_round(self.generator, self.discriminator, problems, RoundPlan.of(step, c),
+            r = play_round(self.generator, self.tester, problems, RoundPlan.of(step, c),
                            rng=self.sampling, replayed=met.replayed, mutants=met.mutants)
         played = time.perf_counter()
         torch.set_num_threads(self.threads)

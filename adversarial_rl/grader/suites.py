@@ -65,8 +65,8 @@ def left_side(test:str)->str:
     try: node = parse_source(test).body[0]
     except (SyntaxError, IndexError): return ''
     x = node.test if isinstance(node, ast.Assert) else None
-    equality = isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq)
-    return ast.unparse(x.left) if equality else ''
+    if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq): return ast.unparse(x.left)
+    return ''
 
 def printing(left:str)->str:
     "Source that prints the value of an expression between two marks; nothing between them where it has none."

@@ -53,7 +53,7 @@ def two_players(**work)->int:
         learner.update(t, torch.rand(len(t)), torch.zeros(len(t), dtype=torch.long), stage=4)
     return peak_memory() - before
 
-def estimated(work:MemoryWork)->dict[str, float]:
+def estimated(work:MemoryWork)->dict[str, int]:
     "`memory_estimate` of the same work."
     config = TrainingConfig(generator_model=work.shape, discriminator_model=work.shape, problems_per_step=1,
                             group_size=work.rows, max_new_tokens=work.tokens)

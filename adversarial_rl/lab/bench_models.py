@@ -47,7 +47,7 @@ def bench_policy(shape:str='starter',  # 'starter', or one of `SHAPES`
 
 def base_of(policy:Policy)->PreTrainedModel:
     "The model without its adapters."
-    return policy.model.get_base_model()   # type: ignore[return-value]
+    return policy.model.get_base_model()
 
 # %% ../../nbs/14_lab/10_bench_models.ipynb #7a433d7a
 @dataclass
@@ -109,8 +109,8 @@ def by_generate(policy:Policy, prompts:list[list[list[int]]], n:int, max_new_tok
 
 def by_us(policy:Policy, prompts:list[list[list[int]]], n:int, max_new_tokens:int)->int:
     "Sample the same with this project, the adapter's weights added in; returns the number of tokens."
-    stop = {} if policy.tokenizer.eos_token else dict(stop='')
-    with policy.sampling('default'): t = sample(policy, prompts, n, max_new_tokens, **stop)
+    stop = None if policy.tokenizer.eos_token else ''
+    with policy.sampling('default'): t = sample(policy, prompts, n, max_new_tokens, stop=stop)
     return int(t.action.sum())
 
 def prompts_of(policy:Policy, problems:list[Problem])->list[list[list[int]]]:

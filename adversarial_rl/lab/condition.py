@@ -107,7 +107,7 @@ def train_own(condition:Condition, config:TrainingConfig, ppo:PPOConfig, meter:M
     "Train until the clock is over."
     trainer = AdversarialTrainer(config, ppo, [s for s in REASONING_STAGES if s.name in condition.stages])
     if condition.one_model: share_adapter(trainer)
-    if condition.tester == 'random': trainer.discriminator = RandomTester(config.max_tests, config.seed)
+    if condition.tester == 'random': trainer.tester = RandomTester(config.max_tests, config.seed)
     plan, trainer.schedule = [s for s in trainer.schedule if s.learner in condition.learners], []
     clock = meter.clock
     while True:
@@ -187,7 +187,7 @@ def run(argv:list[str]):
     config, ppo = read_configuration(a.config, a.seed, check_writable(output.parent), a.model)
     condition = (CONDITIONS | REWARDS)[a.condition]
     results = run_condition(condition, config, ppo, seconds=a.seconds, marks=a.marks, problems=a.problems)
-    write_json(output, vars(results) | dict(tester=results.tester and vars(results.tester)))
+    write_json(output, results)
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."

@@ -47,7 +47,8 @@ class Batch:
 
     def __getitem__(self, rows:slice|torch.Tensor)->'Batch':
         values: dict[str, Any] = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{name: x[rows] for name, x in values.items() if isinstance(x, torch.Tensor)})
+        selected: dict[str, Any] = {name: x[rows] for name, x in values.items() if isinstance(x, torch.Tensor)}
+        return replace(self, **selected)
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #6d349384
 class Scores(NamedTuple):
