@@ -3,7 +3,7 @@
 # GPUs, partition and account are options of sbatch, for example
 #   sbatch --nodes 2 --gpus-per-node 2 --time 04:00:00 slurm/submit_grpo_training.sh \
 #       --config configs/grpo_code_execution.yaml
-# Near its time limit the run saves a checkpoint and ends; the job is requeued and resumes from there.
+# Near the time limit the run saves a checkpoint and ends, and the job is requeued and resumes from it.
 #SBATCH --job-name=grpo_code_execution
 #SBATCH --ntasks-per-node=1
 #SBATCH --signal=B:USR1@180
@@ -22,7 +22,7 @@ export HF_HUB_OFFLINE=${HF_HUB_OFFLINE-1} WANDB_MODE=${WANDB_MODE-offline} PYTHO
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MAIN_ADDRESS=$first MAIN_PORT=$((20000 + SLURM_JOB_ID % 20000)) PER_NODE=${SLURM_GPUS_ON_NODE:-1}
 
-flags=("$@" --output_dir "$output")   # After a configuration, which may name another
+flags=("$@" --output_dir "$output")   # Last, so that it overrides the configuration file
 if compgen -G "$output/checkpoint-*" > /dev/null; then flags+=(--resume); fi
 
 # shellcheck disable=SC2016 # The node expands these, not this script
@@ -40,9 +40,9 @@ again=
 trap 'again=1; scancel --signal=USR1 "$SLURM_JOB_ID.0"' USR1
 trap 'scancel --signal=TERM "$SLURM_JOB_ID.0"' TERM
 code=0
-while kill -0 "$run" 2> /dev/null; do code=0; wait "$run" || code=$?; done   # A trapped signal ends `wait` early
+while kill -0 "$run" 2> /dev/null; do code=0; wait "$run" || code=$?; done   # `wait` returns early on a trapped signal
 if [ -n "$again" ] && [ "$code" = 0 ]; then
-    echo "time is nearly up; queued again" >> "$logs/training_output.log"
+    echo "near the time limit; job requeued" >> "$logs/training_output.log"
     scontrol requeue "$SLURM_JOB_ID"
 fi
 exit "$code"

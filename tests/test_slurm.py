@@ -114,7 +114,7 @@ def test_near_its_time_limit_it_saves_requeues_and_resumes(slurm, tmp_path):
     until(lambda: metrics.exists() and len(read_metrics(metrics)) >= 2, 240, 'the second step')
     assert subprocess.run(['scancel', '--batch', '--signal=USR1', job], env=slurm).returncode == 0
     log = tmp_path/'logs'/f'job_{job}'/'training_output.log'
-    until(lambda: 'queued again' in log.read_text(), 120, 'the requeue')
+    until(lambda: 'requeued' in log.read_text(), 120, 'the requeue')
     assert 'SIGUSR1' in log.read_text() and list((tmp_path/'out').glob('checkpoint-*'))
     until(lambda: 'JobState=PENDING' in state(slurm, job), 60, 'the job in the queue')
     # Slurm would wait two minutes; if the job starts in the second it ended in, its credential counts as revoked

@@ -95,7 +95,7 @@ class Task:
     "What a command trains on."
     rows: Callable[[Any], list[dict[str, Any]]]    # Rows of the dataset, given the tokenizer
     rewards: list[Any]                             # Functions that TRL calls
-    weights: list[float] = field(default_factory=lambda: [1.])            # One a reward
+    weights: list[float] = field(default_factory=lambda: [1.])            # One for each reward
     metrics: Callable[[], dict[str, float]]|None = None                   # Further metrics of a step
     callbacks: list[Any] = field(default_factory=list)                    # More of TRL's callbacks
     make: Callable[[ModelSettings, Platform], tuple[Any, Any]] = make_learner
@@ -113,7 +113,7 @@ class TRLRun:
         for line in notes: print(line)
         self.checkpoint = newest_whole(self.output) if settings.resume else None
         if settings.resume and not self.checkpoint:
-            raise UsageError(f'--resume: no whole checkpoint in {self.output}; start without it')
+            raise UsageError(f'--resume: no complete checkpoint in {self.output}; start without --resume')
         set_seed(self.args.seed)   # Before the adapter's first weights are drawn; TRL sets it later
         self.model, self.tokenizer = task.make(settings.model, self.platform)
         self.stop = StopCallback()
@@ -185,7 +185,7 @@ def means(rows:Sequence[dict[str, Any]])->dict[str, float]:
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #46c3ebcf
 def train(s:GRPOSettings)->dict[str, Any]:
-    "GRPO on how programs end, and on their tests if `tests_weight` is positive."
+    "GRPO with rewards for how programs end, and for passed tests if `tests_weight` is positive."
     def rows(tokenizer):
         return prompt_rows(s.prompts, bool(getattr(tokenizer, 'chat_template', None)), s.evaluation.dataset_path)
 
@@ -213,7 +213,7 @@ def run(argv:list[str]):
                  about='GRPO with rewards for programs that run.')
 
 def main(argv:list[str]|None=None)->int:
-    "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
+    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
     return guarded(run, argv)
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #4a5b0a58

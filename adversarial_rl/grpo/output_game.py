@@ -36,7 +36,7 @@ from ..problems.printing import prediction_prompt, printing_prompts
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:
-    "The text without space at line ends and without empty lines at both ends."
+    "The text without spaces at line ends and without empty lines at the start and the end."
     return '\n'.join(line.rstrip() for line in text.splitlines()).strip('\n')
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #2d010e7c
@@ -71,11 +71,11 @@ ADDRESS = re.compile(r'\b0x[0-9a-f]{8,}')
 class Rules:
     "What makes a program valid."
     forbidden: tuple[str, ...] = tuple(NAMES)   # Kinds of `NAMES`
-    max_chars: int = 200                        # Of output
+    max_chars: int = 200                        # Of the output
     max_lines: int = 1
 
     def kind(self, source:str, first:Outcome, second:Outcome|None)->str|None:
-        "'valid' or what is wrong, one of `KINDS`; None if the grader failed."
+        "One of `KINDS`: 'valid' or the reason why the program is invalid; None if the grader failed."
         if first.kind == 'infra_error' or (second and second.kind == 'infra_error'): return None
         if not first.passed: return 'fails'
         if not normalised(first.stdout): return 'silent'
@@ -187,7 +187,7 @@ def game_metrics(programs:Sequence[str],              # One for each completion
 @dataclass
 class OpponentSettings:
     "The model that predicts."
-    kind: str = setting('frozen', 'the untrained model, the learner of some steps ago, another model, or a server',
+    kind: str = setting('frozen', 'the untrained model, an earlier state of the learner, another model, or a server',
                         choices=('frozen', 'earlier', 'model', 'server'))
     refresh_every: int = setting(10, "steps between two copies of the learner, for 'earlier'", 1, 10**6)
     id: str = setting('', "the model's name, for 'model' and 'server'")
@@ -317,7 +317,7 @@ def run(argv:list[str]):
                  about='One model writes programs, another predicts what they print.')
 
 def main(argv:list[str]|None=None)->int:
-    "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
+    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
     return guarded(run, argv)
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #98b7fdef

@@ -33,7 +33,7 @@ from ..record.tracking import progress_bar, Tracker
 class ModelSettings:
     "The model that learns."
     id: str = setting('starter_printing', 'a bundled model, a folder, or a name on the Hugging Face hub')
-    cache_dir: str = setting('', "folder for the hub's files; the usual one by default")
+    cache_dir: str = setting('', "folder for the hub's files; its default cache if empty")
     lora_rank: int = setting(16, 'rank of the adapter; 0 trains all weights', 0, 1024)
 
 @dataclass
@@ -96,8 +96,8 @@ def vllm_range()->str:
 def vllm_possible(p:Platform,
                   version:str|None=None,    # Of vLLM; the installed one by default
                   supported:str|None=None   # Versions that TRL supports; the installed TRL's by default
-                 )->tuple[bool, str]:       # Whether, and the reason
-    "Whether TRL can sample with vLLM on this machine."
+                 )->tuple[bool, str]:       # Whether it can, and the reason
+    "Check whether TRL can sample with vLLM on this machine."
     from packaging.specifiers import SpecifierSet
     version = installed('vllm') if version is None else version
     supported = vllm_range() if supported is None else supported

@@ -44,7 +44,7 @@ class SamplingPlayer:
 
 # %% ../../nbs/11_selfplay/06_batches.ipynb #a9ac57f5
 class LearningPlayer(SamplingPlayer):
-    "Keeps what it samples."
+    "The learner, which keeps its transcripts."
     def __init__(self, policy:Policy, config:SpiralConfig, generator:torch.Generator):
         super().__init__(policy, config, generator)
         self.parts: list[Transcripts] = []
@@ -83,12 +83,12 @@ class GameBatch:
     def transcripts(self)->Transcripts: return concatenate(self.learner.parts)
 
     def results(self)->dict[Seat, tuple[str, int, float]]: # Board game, role and reward
-        "What each of the learner's seats wins."
+        "The reward of each of the learner's seats."
         return {(m, role): (m.game, role, m.returns()[role]) for m in self.matches for role in (0, 1)
                 if m.players[role] is self.learner}
 
     def advantages(self, baseline:RoleBaseline)->dict[Seat, float]:
-        "Rewards compared with the baseline's expectations, which move afterwards."
+        "Rewards compared with the baseline's expectations, which are updated afterwards."
         results = self.results()
         return dict(zip(results, baseline.advantages(list(results.values()))))
 
@@ -104,14 +104,14 @@ class GameBatch:
 ROLES = ('first', 'second')
 
 def baseline_key(kind:str, game:str, role:int)->str:
-    "Where a `RoleBaseline` of a kind keeps its expectation."
+    "The key under which a `RoleBaseline` of this kind keeps its expectation."
     return game if kind == 'shared' else f'{game}/{role}'
 
 def batch_metrics(batch:GameBatch,
                   advantages:dict[Seat, float],
                   baseline:RoleBaseline
                  )->dict[str, float]:
-    "Games broken off, turns a game, and for each board game and role the means of reward, advantage and expectation."
+    "Share of games ended by an illegal move, turns per game, and means for each board game and role."
     n, results, values = len(batch.matches), batch.results(), list(advantages.values())
     row = dict(broke=sum(m.broke is not None for m in batch.matches) / n,
                turns=sum(len(m.turns) for m in batch.matches) / n)

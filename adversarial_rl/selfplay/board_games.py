@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #af3e32c0
 def _check_kind(game:'pyspiel.Game', name:str):
-    "Raise `UsageError` unless two players move in turn for opposite ends."
+    "Raise `UsageError` unless two players move in turn in a zero-sum game."
     import pyspiel
     kind = game.get_type()
     sequential = kind.dynamics == pyspiel.GameType.Dynamics.SEQUENTIAL
@@ -46,7 +46,7 @@ def load_game(name:str='tic_tac_toe')->'pyspiel.Game': # `name` may hold paramet
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #afc4c30d
 def is_open(game:'pyspiel.Game')->bool:
-    "Whether nothing is hidden and nothing is left to chance."
+    "Whether the game has no hidden information and no chance moves."
     kind = game.get_type()
     perfect = kind.information == kind.information.PERFECT_INFORMATION
     return perfect and kind.chance_mode == kind.chance_mode.DETERMINISTIC
@@ -59,7 +59,7 @@ def name_of(state:'pyspiel.State', move:int)->str:
 PLAIN, THINK = 'Move:', 'Think inside <think> </think>, then name one of the moves inside <answer> </answer>.'
 
 def _view(state:'pyspiel.State')->str:
-    "What the player to move knows: its information state where something is hidden, else the board."
+    "What the player to move knows: its information state if the game hides something, else the board."
     player, kind = state.current_player(), state.get_game().get_type()
     hidden = kind.information == kind.information.IMPERFECT_INFORMATION
     if hidden and kind.provides_information_state_string: return state.information_state_string(player).strip()
@@ -95,7 +95,7 @@ def deal(state:'pyspiel.State', rng:random.Random):
 
 def opening(game:'pyspiel.Game',
             rng:random.Random,
-            plies:int=0            # Most random moves; how many is random too
+            plies:int=0            # Maximum number of random moves; the number itself is random
            )->'pyspiel.State':
     "A state to start from, never a finished one."
     while True:
@@ -129,7 +129,7 @@ def _position(state:'pyspiel.State', value_of:Callable[['pyspiel.State'], float]
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #ae00be40
 @cache
-def solve(name:str='tic_tac_toe')->dict[str, Position]: # By `str(state)`
+def solve(name:str='tic_tac_toe')->dict[str, Position]: # Keyed by `str(state)`
     "Every position of an open game."
     positions: dict[str, Position] = {}
     def value_of(state:'pyspiel.State')->float:

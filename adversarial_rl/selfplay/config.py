@@ -30,7 +30,7 @@ class SpiralConfig(RunConfig):
         'role', 'what a reward is compared with: an expectation for each role, one for both roles, nothing, '
         "or each role's mean and deviation in the batch", choices=RoleBaseline.KINDS)
     opening_plies: int = setting(
-        5, 'most random moves before a game begins; without them self-play forgets positions it stops visiting', 0, 100)
+        5, 'most random moves before a game; without them self-play forgets positions that it stops visiting', 0, 100)
     think: bool = setting(False, 'prompt for <think> and <answer>')
     opponents: str = setting(
         'random minimax', f'opponents before and after training: {", ".join(OPPONENTS)}, separated by spaces; '

@@ -30,7 +30,7 @@ class Match:
     game: str                                       # Its name
     state: 'pyspiel.State'
     players: tuple[BoardPlayer, BoardPlayer]        # First and second to move
-    opening: int = 0                                # Moves made before the first turn, chance's among them
+    opening: int = 0                                # Moves made before the first turn, including chance moves
     turns: list[Turn] = field(default_factory=list)
     broke: int|None = None                          # Role that made an illegal move
 
@@ -41,7 +41,7 @@ class Match:
     def to_move(self)->BoardPlayer: return self.players[self.state.current_player()]
 
     def returns(self)->tuple[float, float]:
-        "What each role wins, from -1 to 1 if the game was played to its end; an illegal move costs 1.5 and gives 0.5."
+        "Reward of each role: -1 to 1 after a complete game; an illegal move costs 1.5, and the other role gets 0.5."
         if self.broke is not None: return (-1.5, .5) if self.broke == 0 else (.5, -1.5)
         first, second = (x / self.state.get_game().max_utility() for x in self.state.returns())
         return first, second
@@ -50,7 +50,7 @@ class Match:
 def begin(name:str,                                 # Of the board game
           players:tuple[BoardPlayer, BoardPlayer],
           rng:random.Random,
-          plies:int=0                               # Most random moves at the start
+          plies:int=0                               # Maximum number of random moves at the start
          )->Match:
     "A new match."
     state = opening(load_game(name), rng, plies)
@@ -84,7 +84,7 @@ class GameRecord:
     "A finished match as plain data."
     step: int              # Of training
     game: str
-    history: list[int]     # Every move by number, chance's and the opening's among them
+    history: list[int]     # Every move by number, including the opening and chance moves
     opening: int           # Moves before the first turn
     turns: list[Turn]
     broke: int|None        # Role that made an illegal move

@@ -39,12 +39,12 @@ class RandomPlayer:
 
 # %% ../../nbs/11_selfplay/02_players.ipynb #e004ae5e
 def _check_open(name:str, opponent:str):
-    "Raise `UsageError` where something is hidden or left to chance."
+    "Raise `UsageError` if the game has hidden information or chance moves."
     if not is_open(load_game(name)):
         raise UsageError(f"opponent '{opponent}': {name} has chance or hidden cards; name another, such as random")
 
 class MinimaxPlayer:
-    "Plays one of the best moves, at random among several."
+    "Plays one of the best moves, chosen at random."
     def __init__(self, name:str):
         _check_open(name, 'minimax')
         if load_game(name).max_game_length() > 12:

@@ -44,7 +44,7 @@ def check_opponents(config:SpiralConfig):
     if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
     for name in config.game_names: load_game(name)
     for opponent in config.opponents.split():
-        if opponent not in OPPONENTS: raise UsageError(f"--opponents {opponent}: must be of {', '.join(OPPONENTS)}")
+        if opponent not in OPPONENTS: raise UsageError(f"--opponents {opponent}: must be one of {', '.join(OPPONENTS)}")
         for name in config.game_names:
             try: make_opponent(opponent, name)
             except UsageError as e: print(f'left out: {e}', file=sys.stderr)
@@ -93,7 +93,7 @@ def against(trainer:SelfPlay)->dict[str, dict[str, Rates]]: # Board game -> oppo
             for name in trainer.games}
 
 def measure(trainer:SelfPlay)->dict[str, Any]:
-    "What the moves are worth and the rates against every opponent, as JSON."
+    "Quality of the moves and the rates against every opponent, as JSON."
     figures = dict(moves=trainer.measure(), against=against(trainer))
     return json.loads(json.dumps(figures, default=asdict))
 
@@ -105,7 +105,7 @@ def cut_history(history:Path, step:int):
 
 # %% ../../nbs/11_selfplay/09_spiral.ipynb #3a4f1fee
 def begin_run(config:SpiralConfig, ppo:PPOConfig, evaluation:IntervalConfig)->SelfPlay:
-    "Check everything a run needs, then make its trainer, resumed if the config says so."
+    "Check everything that a run needs, then make its trainer, resumed if the config says so."
     output = check_output(config)
     check_opponents(config)
     with enough_memory('choose a smaller model, or another --device'):
@@ -116,7 +116,7 @@ def begin_run(config:SpiralConfig, ppo:PPOConfig, evaluation:IntervalConfig)->Se
     return trainer
 
 def broken_share(path:Path, last:int=10)->float:
-    "Share of games broken off by an illegal move, a mean over the last steps of a metrics file."
+    "Share of games ended by an illegal move, a mean over the last steps of a metrics file."
     shares = [row['broke'] for row in read_metrics(path) if 'turns' in row][-last:]
     return round(sum(shares) / max(1, len(shares)), 4)
 

@@ -34,7 +34,7 @@ Rates = dict[str, dict[str, Interval]]   # 'first' and 'second' -> figure by nam
 def role_rates(matches:list[Match],   # Finished
                role:int               # 0 if the player moves first
               )->dict[str, Interval]:
-    "Shares of games won, drawn, lost, and broken off by an illegal move; share of illegal moves."
+    "Shares of games won, drawn, lost, and ended by an illegal move; share of illegal moves."
     returns = [m.returns()[role] for m in matches]
     illegal = [turn.move is None for m in matches for turn in m.turns if turn.role == role]
     return dict(won=bootstrap([x > 0 for x in returns]), drawn=bootstrap([x == 0 for x in returns]),
@@ -104,7 +104,7 @@ class ValueKept:
     legal: float     # Probability of any legal move
 
 def keeps_value(policy:Policy, name:str='tic_tac_toe', player:str='learner')->ValueKept:
-    "How often the player keeps what a position is worth, without a game being played."
+    "How often the player keeps a position's value, computed without playing a game."
     positions = [p for p in solve(name).values() if p.moves]
     probabilities = move_probabilities(policy, [p.state for p in positions], player)
     sampled = sum(sum(p[a] for a in position.best) for position, p in zip(positions, probabilities))
@@ -129,7 +129,7 @@ def exploitability(policy:Policy, name:str='kuhn_poker', player:str='learner')->
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #a291c720
 def move_figures(policy:Policy, games:Sequence[str])->dict[str, float]: # '{game}/keeps_value_sampled' and so on
-    "What the learner's moves are worth in each board game that is small enough; nothing for the others."
+    "Quality of the learner's moves in each board game that is small enough; the others are left out."
     figures: dict[str, float] = {}
     for name in games:
         if load_game(name).max_game_length() > 12: continue

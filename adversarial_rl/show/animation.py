@@ -31,7 +31,7 @@ def _stage(fig:Figure, x:float, title:str, text:str, newest:bool):
 
 # %% ../../nbs/12_show/05_animation.ipynb #a1b2c311
 def few_tests(record:Record, attempt:int, n:int=3)->list[ShownTest]:
-    "At most `n` tests of each origin: those that tell most first, which are a failure, a pass, and one not valid."
+    "At most `n` tests of each origin: the most informative first: a failure, a pass, and an invalid one."
     tests = shown_tests(record, attempt)
     kept = []
     for origin in dict.fromkeys(t.origin for t in tests):
@@ -76,7 +76,7 @@ def round_frame(record:Record, attempt:int,
 # %% ../../nbs/12_show/05_animation.ipynb #a1b2c315
 def round_animation(record:Record, attempt:int,
                     path:str|Path,        # GIF to write
-                    seconds:float=1.4     # Of a frame; the last two stay twice and four times as long
+                    seconds:float=1.4     # Per frame; the last two stay twice and four times as long
                    )->Path:
     "Write a round as a GIF that repeats."
     n = len(record.attempts[attempt].stages)

@@ -22,7 +22,7 @@ from .views import explore
 # %% ../../nbs/12_show/03_replay.ipynb #5ad1b0e0
 @dataclass
 class Position:
-    "One position of a game, and what was done in it."
+    "One position of a game, and the turn taken in it."
     state: Any                                     # OpenSpiel's
     turn: dict[str, Any]|None                      # `role`, `text`, `move` (None if illegal); None at the end
     probabilities: dict[int, float]|None = None    # Legal move -> probability; None without a policy
@@ -67,7 +67,7 @@ def _moves(ax:Axes, position:Position)->None:
     ax.barh(names, values, color=[ORANGE if name == chosen else BLUE for name in names])
     ax.axvline(1 / len(names), color=GREY, lw=1, ls=':')
     ax.invert_yaxis()
-    ax.set(xlim=(0, 1), title=f'no legal move: {max(0., 1 - sum(values)):.3f}')
+    ax.set(xlim=(0, 1), title=f'not a legal move: {max(0., 1 - sum(values)):.3f}')
     ax.spines[['top', 'right']].set_visible(False)
 
 # %% ../../nbs/12_show/03_replay.ipynb #5ad1b0e2

@@ -26,7 +26,7 @@ Figures = dict[str, Interval|int]   # Counts are plain numbers
 
 CARD = """# {title}
 
-A Qwen2 of {parameters:,} parameters and {vocabulary} tokens that {does}. It is trained from random weights on text this project generates; no data or weights from elsewhere are in it.
+A Qwen2 model with {parameters:,} parameters and a vocabulary of {vocabulary} tokens. It {does}. It is trained from random weights on text that this project generates, and uses no other data or weights.
 
 Made by `python -m adversarial_rl.lab {command} {flags}` ({steps} updates; {seconds:.0f} s on one thread of {processor}).
 
@@ -36,7 +36,7 @@ Made by `python -m adversarial_rl.lab {command} {flags}` ({steps} updates; {seco
 |---|---|
 {rows}
 
-Licence: MIT, as the project.
+Licence: MIT, like the project.
 """  # noqa: E501
 
 # %% ../../nbs/13_starters/02_bundled.ipynb #ef71a30b

@@ -40,7 +40,7 @@ def random_positions(name:str, rng:random.Random)->list['pyspiel.State']:
 
 @cache
 def preference(seen:str, move:str)->float:
-    "How much a player who sees one thing likes a move: drawn once, mean 0, spread 1."
+    "A player's preference for a move when it sees one thing: a fixed draw, mean 0, standard deviation 1."
     return random.Random(f'{seen} {move}').gauss(0, 1)
 
 # %% ../../nbs/13_starters/05_games.ipynb #7dc97920
@@ -72,7 +72,7 @@ def random_move(name:str, rng:random.Random)->Example:
     return move_example(rng.choice(random_positions(name, rng)), rng)
 
 def connect_four_move(name:str, rng:random.Random)->Example:
-    "The same on the large board, whatever the item."
+    "The same for Connect Four, whatever the item."
     return random_move('connect_four', rng)
 
 # %% ../../nbs/13_starters/05_games.ipynb #a6d40b74

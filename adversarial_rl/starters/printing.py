@@ -72,7 +72,7 @@ def measure(folder:str, recipe:Recipe)->Figures:
 
 PRINTING = BundledModel(
     'make_printing_starter', 'checkpoints/starter_printing', 'The starter for programs that print',
-    "writes small programs which print, predicts what such programs print, and can do nothing else",
+    "writes small programs that print, predicts what such programs print, and can do nothing else",
     Recipe(steps=900, second_share=.7), printing_task, measure, 'On {problems} held-out compositions, sampled',
     {'programs that run and print': 'runs', 'programs that print what the prompt asks for': 'right',
      'outputs predicted': 'predicted'})

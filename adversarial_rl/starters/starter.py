@@ -76,7 +76,7 @@ def run(argv:list[str]):
     "The command `make_starter`."
     parser = STARTER.parser()
     parser.add_argument('--stages', nargs='+', choices=Recipe.stages, default=Recipe.stages,
-                        help="the solver's stages, all five by default; the last is needed")
+                        help="the solver's stages; all five by default; 'code' is required")
     args = parser.parse_args(argv)
     if 'code' not in args.stages: raise UsageError("--stages: 'code' must be one of them")
     STARTER.run(args, stages=tuple(args.stages))

@@ -30,8 +30,8 @@ class Recipe:
     heads: int = 4
     intermediate: int = 192
     steps: int = 2500           # Updates
-    batch: int = 16             # Sequences an update
-    second_share: float = 0.6   # Of batches that hold the task's second kind of example
+    batch: int = 16             # Sequences per update
+    second_share: float = 0.6   # Share of batches with the task's second kind of example
     learning_rate: float = 3e-3
     stages: tuple[str, ...] = tuple(s.name for s in REASONING_STAGES)   # Names of the solver's stages
 
@@ -46,7 +46,7 @@ PAD, END = '<pad>', '<end>'
 def make_tokenizer(texts:Iterable[str],                 # To learn merges from
                    vocabulary:int,                      # Number of tokens, at most
                    stages:Sequence[ReasoningStage]=(),  # Their titles are one token each
-                   split:str=''  # Pattern of the pieces that no merge joins; words and single digits by default
+                   split:str=''  # Pattern of pieces that merges never join; words and single digits by default
                   )->Any:        # A `PreTrainedTokenizerFast`
     "Train a tokenizer."
     from tokenizers import AddedToken, decoders, models, pre_tokenizers, Regex, Tokenizer, trainers
@@ -68,17 +68,17 @@ def make_tokenizer(texts:Iterable[str],                 # To learn merges from
 class Example:
     "One training sequence as text."
     turns: Sequence[tuple[str, str]]         # (given, to learn)
-    choices: dict[str, float]|None = None    # All answers to the only turn, with probabilities, where it has several
+    choices: dict[str, float]|None = None    # All answers to the only turn with their probabilities, if it has several
 
 @dataclass(frozen=True)
 class Encoded:
     "One training sequence as tokens."
     ids: list[int]
     learned: list[bool]                      # For each token
-    first: dict[int, float]|None = None      # Probabilities of the first learned token, where there are several
+    first: dict[int, float]|None = None      # Probabilities of the first learned token, if there are several choices
 
 def encode(example:Example, token_ids:Callable[[str], list[int]], end:int)->Encoded:
-    "Choices are learned all at once where they begin with different tokens; otherwise only the answer is."
+    "Learn all choices at once if they begin with different tokens, otherwise only the answer."
     ids: list[int] = []
     learned: list[bool] = []
     for given, answer in example.turns:
@@ -94,8 +94,8 @@ Writer = Callable[[Any, random.Random], Example]   # An item -> an example about
 
 @dataclass(frozen=True)
 class Task:
-    "What a bundled model learns."
-    items: Sequence[Any]                     # What examples are about
+    "The data that a bundled model learns from."
+    items: Sequence[Any]                     # Each example is written from one of them
     first: Writer
     second: Writer                           # In `Recipe.second_share` of the batches
     texts: Callable[[Sequence[Any], random.Random], Iterable[str]]   # Items -> texts for the tokenizer
@@ -108,10 +108,10 @@ class WarmStartBatch:
     ids: torch.Tensor                # (B, T)
     mask: torch.Tensor               # (B, T) bool, real tokens
     learned: torch.Tensor            # (B, T) bool
-    first: list[dict[int, float]]    # Of each row, or empty
+    first: list[dict[int, float]]    # For each row, or empty
 
 def batches(tokenizer, recipe:Recipe, task:Task, rng:random.Random)->Iterator[WarmStartBatch]:
-    "Batches without end."
+    "An endless stream of batches."
     @lru_cache(10000)
     def token_ids(text): return tokenizer(text, add_special_tokens=False)['input_ids']
     while True:
@@ -125,7 +125,7 @@ def batches(tokenizer, recipe:Recipe, task:Task, rng:random.Random)->Iterator[Wa
 
 # %% ../../nbs/13_starters/01_warm_start.ipynb #27be90b1
 def make_model(recipe:Recipe, tokenizer)->Any:
-    "A Qwen2 of the recipe's size with random weights."
+    "A Qwen2 model of the recipe's size with random weights."
     from transformers import Qwen2Config, Qwen2ForCausalLM
     torch.manual_seed(recipe.seed)
     config: dict[str, Any] = dict(
@@ -136,7 +136,7 @@ def make_model(recipe:Recipe, tokenizer)->Any:
     return Qwen2ForCausalLM(Qwen2Config(**config))
 
 def targets(batch:WarmStartBatch, vocabulary:int)->torch.Tensor: # (n,) ids, or (n, vocabulary) probabilities
-    "What the `n` learned tokens should be."
+    "Targets of the `n` learned tokens."
     ids, learned = batch.ids[:, 1:], batch.learned[:, 1:]
     if not batch.first: return ids[learned]
     wanted = torch.nn.functional.one_hot(ids[learned], vocabulary).float()
