@@ -322,12 +322,12 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
         assert fails == 'backward' or torch.equal(now, six) and torch.equal(now_moments, six_moments)
         torch.testing.assert_close(now, whole, atol=1e-4, rtol=1e-3)
         torch.testing.assert_close(now_moments, moments, atol=1e-5, rtol=1e-3)
-        assert capsys.readouterr().err == 'out of memory: the generator goes on with --micro-batch 6\n'
+        assert capsys.readouterr().err == 'out of memory: the generator continues with --micro-batch 6\n'
     several = dict(ppo_epochs=2, minibatches=2)
     third, _, _ = update('third', micro_batch=12, **several)
     torch.testing.assert_close(third, update(**several)[0], atol=1e-4, rtol=1e-3)
     with pytest.raises(RuntimeError, match='allocate memory'): update('always')
-    assert 'goes on with --micro-batch 1\n' in capsys.readouterr().err
+    assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
 
 def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):

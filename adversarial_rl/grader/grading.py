@@ -45,7 +45,7 @@ def printable(text:str,    # Anything a program wrote
     return ''.join(map(escaped, text[:size]))[:size]
 
 # %% ../../nbs/03_grader/08_grading.ipynb #5271eac2
-EARLY = Step('early_exit', 'the process ended before its time')
+EARLY = Step('early_exit', 'the process exited early')
 
 def ending(report:Report, # Facts of one run
            limits:Limits  # What was allowed

@@ -224,7 +224,7 @@ def readable_paths()->list[str]:
 # %% ../../nbs/03_grader/03_isolation.ipynb #6c981504
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
 
-class HalfWay(Exception): "This process is in namespaces it can do nothing with, and must be started again without."
+class HalfWay(Exception): "This process entered namespaces but could not set them up; start a new one without them."
 
 def unshare():
     """Enter new namespaces, as root of a new user namespace where this user may not otherwise; for processes, from the

@@ -44,18 +44,18 @@ def builtin_names(kind:type)->list[str]:
 
 # %% ../../nbs/03_grader/04_judge.ipynb #3f9d7c12
 class Lender:
-    "Gives out numbers for the program's objects, and stands in for the judge's."
+    "Numbers the program's objects, and represents the judge's objects to the program."
     def __init__(self, link:Link):
         self.link, self.read = link, Reader(self.borrowed)
         self.lent:list[Any] = []
 
     def lend(self, x:Any)->list:
-        "What crosses for an object: its number, kind, class, and the built-in classes of a class."
+        "The message form of an object: its number, kind, class, and the built-in classes of a class."
         self.lent.append(x)
         return [len(self.lent) - 1, kind_of(x), type(x).__name__[:100], builtin_names(x) if isinstance(x, type) else []]
 
     def borrowed(self, form:list)->Any:
-        "For something of the judge's: the program's own object, a builtin, or a function that calls back."
+        "Resolve a reference from the judge: the program's own object, a builtin, or a function that calls back."
         kind, n = form
         if kind == 'own': return self.lent[n]
         if kind == 'builtin': return getattr(builtins, n)
@@ -63,7 +63,7 @@ class Lender:
         return iter(call, self) if kind == 'iterator' else call
 
     def ask_back(self, n:int, args:tuple, kw:dict)->Any:
-        "Call a function of the judge's; `self` marks the end of an iterator."
+        "Call a function of the judge; `self` marks the end of an iterator."
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
         answer = self.read(self.link.receive())
         if answer[0] == 'stop': return self
@@ -93,7 +93,7 @@ class Host(Lender):
         return [[n, pack(self.namespace[n], self.lend)] for n in names if n in self.namespace]
 
     def do(self, what:str, target:int|None, args:tuple, kw:dict)->list:
-        "Do one thing; `target` is the number of a value."
+        "Carry out one request; `target` is the number of a value."
         copies = [json.dumps(pack(a, self.lend)) if type(a) in (list, dict, set, bytearray) else None for a in args]
         try: result = DOINGS[what](self.namespace if target is None else self.lent[target], *args, **kw)
         except BaseException as e:
@@ -117,7 +117,7 @@ def describe_exception(e:BaseException)->tuple[str, list[str], Any]:
 
 # %% ../../nbs/03_grader/04_judge.ipynb #9af55d29
 def candidate(link:Link, code:str):
-    "Life of a candidate: compile, run, answer; returns when the judge is gone."
+    "Run a candidate: compile, run, answer; returns when the judge is gone."
     module = types.ModuleType('candidate')
     sys.modules.update({'__main__': module, 'candidate': module})
     kind, message = run_step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
@@ -154,7 +154,7 @@ def refuse_operators(cls:type)->type:
 # %% ../../nbs/03_grader/04_judge.ipynb #e95d3a70
 @refuse_operators
 class Remote:
-    "Stands for a value that stays in the candidate."
+    "Proxy of a value that stays in the candidate."
     def __init__(self, remote): object.__setattr__(self, '_remote', remote)
     def __getattr__(self, name): return self._remote.attribute(name)
     def __setattr__(self, name, value): self._remote.of_class('setting an attribute').ask('set', name, value)
@@ -175,7 +175,7 @@ class RemoteCallable(Remote):
 
 # %% ../../nbs/03_grader/04_judge.ipynb #5c08e4b1
 class Handle:
-    "What the judge knows of one remote value."
+    "The judge's record of one remote value."
     def __init__(self, call:'Call', number:int, *,
                  form:str,   # As `kind_of` says
                  kind:str,   # Name of its class
@@ -208,7 +208,7 @@ class Lent:
     def __init__(self): self.functions:list[Callable] = []
 
     def lend(self, x:Any)->list:
-        "What crosses for a value of the tests that is not plain data."
+        "The message form of a value of the tests that is not plain data."
         if isinstance(x, Remote): return ['own', x._remote.number]
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
@@ -299,7 +299,7 @@ class Call(Conversation):
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
 
     def ask(self, what:str, target:int, *args:Any, origin:str='result', **kw:Any)->Any:
-        "Have one thing done; returns its value or raises its exception."
+        "Send one request; return its value or raise its exception."
         if self.problem: raise self.problem
         try: form = [what, target, pack(args, self.lent.lend), pack(kw, self.lent.lend)]
         except ValueError as e: self.fail(Refused(str(e)))
@@ -316,7 +316,7 @@ class Call(Conversation):
         self.fail(Refused(str(answer[-1])[:200]))
 
     def not_supported(self, e:Unsupported, what:str, target:int)->Exception:
-        "Only a name in the tests leads to the shared process: otherwise the candidate could choose it."
+        "Only a name in the tests selects the shared process; otherwise the candidate could choose it."
         return e if what == 'call' and target in self.numbers else Refused(str(e))
 
     def names(self, wanted:list[str])->dict[str, Any]:
@@ -453,7 +453,7 @@ def wait_for_program(link:Link)->Step:
         if word == 'failed' and possible and isinstance(message, str): return Step(kind, message)
     except EOFError: return Step('gone')
     except (ValueError, TypeError): pass
-    return Step('runtime_error', 'the program wrote what it was not asked for')
+    return Step('runtime_error', 'the program sent an unexpected message')
 
 # %% ../../nbs/03_grader/04_judge.ipynb #63f2e80d
 def judge(link:Link,             # To the candidate

@@ -94,7 +94,7 @@ class Template:
         self.layers = tuple(self.facts.get('layers', ()))
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
-        "Have one program run; waits at most five seconds longer than its wall limit."
+        "Run one program; waits at most five seconds longer than its wall limit."
         nonce, apart = os.urandom(8).hex(), bool(job.tests) and not job.together
         texts = [job.code, json.dumps([nonce, job.tests])] if apart else [json.dumps([nonce, job.code, job.tests])]
         self.sock.settimeout(job.limits.wall_seconds + 5)

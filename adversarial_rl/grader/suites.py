@@ -75,7 +75,7 @@ def printing(left:str)->str:
     return f'try: print({MARK!r} + ascii({left}), end={MARK!r}, flush=True)\nexcept Exception: {nothing}'
 
 def is_literal(text:str)->bool:
-    "Whether a text is a value that can be written down, such as `[1, 'a']`."
+    "Whether a text is a Python literal, such as `[1, 'a']`."
     try: ast.literal_eval(text)
     except (ValueError, SyntaxError, RecursionError, MemoryError): return False
     return True

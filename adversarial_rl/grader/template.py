@@ -105,7 +105,7 @@ def can_import_as(user:int)->bool:
 
 # %% ../../nbs/03_grader/05_template.ipynb #d9f0b34a
 class Walls(Layers):
-    "What stands around this process, and what each child adds."
+    "The walls of this process, and those that each child adds."
     def __init__(self, site:Site):
         self.mapped, self.null = mapped_bytes(), os.open('/dev/null', os.O_RDWR)
         self.filter:isolation.Filter|None = None   # For each child
@@ -128,7 +128,7 @@ class Walls(Layers):
     def enter(self, kernel:dict[int, tuple[int, int]], # As `rlimits` gives them
               parent:int                               # Process that must be the parent
              ):
-        "Around one child: limits, no processes, death with its parent; nothing that the other walls do already."
+        "Restrict one child: limits, no new processes, killed with its parent; skips what other walls already do."
         for what, pair in kernel.items(): set_limit(what, pair)
         if 'namespaces' not in self.layers:
             os.setsid()
@@ -155,14 +155,14 @@ def close_all(*fds:int):
     for fd in fds: os.close(fd)
 
 def fork(life:Callable[..., Any], *args:Any)->int: # Number of the child
-    "A child that lives `life` and never returns."
+    "Fork a child that runs `life` and never returns."
     pid = os.fork()
     if pid: return pid
     try: life(*args)
     finally: os._exit(70)
 
 def read_text(fd:int)->str:
-    "All of a text; the first reads are small, so that little memory is touched."
+    "Read a whole text; the first reads are small, so that little memory is touched."
     parts, size = [], 1 << 12
     while part := os.read(fd, size):
         parts.append(part)
@@ -323,7 +323,7 @@ def sweep(seconds:float=2.0 # Time until it gives up with a `TimeoutError`, whic
         try: pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError: return
         if pid: continue
-        if time.monotonic() > deadline: raise TimeoutError('processes of the program resist')
+        if time.monotonic() > deadline: raise TimeoutError('processes of the program could not be killed')
         for p in offspring():
             try: os.kill(p, signal.SIGKILL)
             except OSError: pass
@@ -381,7 +381,7 @@ class JudgeKeeper:
         self.pid:int|None = None
         self.orders:socket.socket|None = None
 
-    def get(self, limits:Limits)->socket.socket: # Where it takes orders
+    def get(self, limits:Limits)->socket.socket: # Socket for its jobs
         "The judge, or a new one where there is none with this memory limit."
         if self.orders and self.memory_mb == limits.memory_mb: return self.orders
         self.end()
@@ -476,7 +476,7 @@ class Server(Runner):
 
 # %% ../../nbs/03_grader/05_template.ipynb #85d2bc07
 class Rehearsal(Link):
-    "Stands in for a link, with prepared answers."
+    "A fake link with prepared answers."
     def __init__(self, *lines:Any): self.lines = [json.dumps(line).encode() for line in lines]
     def send(self, form:Any): json.dumps(form)
     def receive(self, most:int=0)->bytes:
@@ -552,7 +552,7 @@ def main(home:str,   # Folder this process makes and removes
          off:str='', # Walls to leave out, with commas
          core:int=-1 # Processor to stay on, -1 for any
         ):
-    "Life of a template; its standard input is the socket of its client."
+    "Run a template; its standard input is the socket of its client."
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, stopper(os.getpid()))
     isolation.prctl(isolation.PR_SET_PDEATHSIG, signal.SIGTERM)

@@ -60,7 +60,7 @@ class Optimizer:
         (loss * self.scale.value).backward()
 
     def step(self)->dict[str, float]:
-        "One step with the sum of all processes' gradients, left out where it is not finite; returns metrics."
+        "One step with the sum of all processes' gradients, skipped where it is not finite; returns metrics."
         parameters, used = [*self.adapter, *self.head], self.scale.value
         for p in parameters:
             if p.grad is None and world() > 1: p.grad = torch.zeros_like(p)

@@ -28,21 +28,21 @@ class EarlierSelves:
         self.policy, self.name, self.anchored, self.moved = policy, name, False, False
 
     def take_anchor(self):
-        "From now on `anchor()` is the player as it is now."
+        "Make the player as it is now its anchor."
         self.anchored = True
         self.policy.snapshot(self.name, 'anchor')
 
     def take_reference(self):
-        "From now on `reference()` is the player as it is now."
+        "Make the player as it is now its reference."
         self.moved = True
         self.policy.snapshot(self.name, 'reference')
 
     def anchor(self)->contextlib.AbstractContextManager:
-        "Inside, the player is its anchor."
+        "Inside, the player has the weights of its anchor."
         return self.policy.at_snapshot(self.name, 'anchor')
 
     def reference(self)->contextlib.AbstractContextManager:
-        "Inside, the player is its reference."
+        "Inside, the player has the weights of its reference."
         return self.policy.at_snapshot(self.name, 'reference') if self.moved else self.policy.reference()
 
     def state_dict(self)->dict[str, Any]:
@@ -124,7 +124,7 @@ class Learner:
         self.earlier = EarlierSelves(policy, name)
 
     def update(self, transcripts:Transcripts,
-               rewards:torch.Tensor,    # (B,) not a number where unknown
+               rewards:torch.Tensor,    # (B,) NaN where unknown
                groups:torch.Tensor,     # (B,) long, the problem of each transcript
                stage:int|None=None,     # The stage that learns; None for all
                temperature:float=1.0    # Of the sampling

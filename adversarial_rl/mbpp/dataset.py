@@ -106,7 +106,7 @@ def read_published(path:Path)->Rows:
         if text.lstrip().startswith('['): return json.loads(text)
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (ValueError, RecursionError) as e:
-        raise UsageError(f'{path}: is not valid JSON ({one_line(e)}), so it is no copy of MBPP')
+        raise UsageError(f'{path}: is not valid JSON ({one_line(e)}), so it is not a copy of MBPP')
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #28a010a8
 def read_saved(folder:Path, dataset:str)->Rows:
@@ -127,7 +127,8 @@ def read_hub(dataset:str)->Rows:
     datasets.disable_progress_bars()
     try: parts = datasets.load_dataset(HUB, dataset)
     except Exception as e:
-        raise UsageError(f'MBPP is not in the local cache and the hub did not give it ({one_line(e)[:120]}); {GET}')
+        raise UsageError('MBPP is not in the local cache and could not be loaded from the hub '
+                         f'({one_line(e)[:120]}); {GET}')
     return [row for part in parts.values() for row in part]
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #6d4b53a1

@@ -66,8 +66,8 @@ def markdown(compared:TesterComparison)->str:
     left = f'; {broken} problems whose reference fails all its tests are left out' if broken else ''
     most = next(iter(compared.testers.values())).most_gain
     counts = ', '.join(str(f.fidelity_problems) for f in compared.testers.values())
-    notes = (f'95% intervals over problems. {compared.wrong} wrong mutants; {compared.left_out} more that nothing '
-             f'tells from the reference are left out{left}. A perfect choice among the programs gains {most}. '
+    notes = (f'95% intervals over problems. {compared.wrong} wrong mutants; {compared.left_out} more that no test '
+             f'separates from the reference are left out{left}. A perfect choice among the programs gains {most}. '
              f'Fidelity is over the problems where both scores vary: {counts} of them, row by row.')
     return f'{rows}\n\n{notes}'
 

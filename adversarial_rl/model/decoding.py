@@ -16,15 +16,15 @@ from .policy import score_tokens
 
 # %% ../../nbs/06_model/02_decoding.ipynb #6815c790
 def _nucleus(logp:torch.Tensor, top_p:float)->torch.Tensor:
-    "Log-probabilities `(B, V)` of the likeliest tokens that reach `top_p` together, the others ruled out."
+    "Log-probabilities `(B, V)` of the most likely tokens that reach `top_p` together; -inf for the others."
     p, order = logp.exp().sort(-1, descending=True)
     out = p.cumsum(-1) - p >= top_p
     return logp.masked_fill(out.scatter(-1, order, out), -torch.inf).log_softmax(-1)
 
 def choose(logits:torch.Tensor,       # (B, V)
-           temperature:torch.Tensor,  # (B,), 0 takes the likeliest
+           temperature:torch.Tensor,  # (B,), 0 takes the most likely
            chance:torch.Tensor,       # (B,), each uniform in [0, 1)
-           top_p:float=1.0            # Only the likeliest tokens that reach this together (Holtzman et al. 2020)
+           top_p:float=1.0            # Only the most likely tokens that reach this together (Holtzman et al. 2020)
           )->tuple[torch.Tensor, torch.Tensor]:
     "Tokens `(B,)` and their log-probabilities `(B,)` at that temperature, or at 1 where it is 0."
     greedy, logits = temperature == 0, logits.float()
@@ -66,7 +66,7 @@ class _RoomyLayer(DynamicLayer):
 # %% ../../nbs/06_model/02_decoding.ipynb #c12d694a
 class Decoder:
     "Reads prompts and then tokens; its rows can be selected and repeated."
-    def __init__(self, policy # A `Policy` with a player's adapter on, or what has a model, a tokenizer and a device
+    def __init__(self, policy # A `Policy` with an adapter on, or any object with a model, a tokenizer and a device
                 ):
         self.policy, self.device = policy, policy.device
         self.model = policy.model.get_base_model() if hasattr(policy.model, 'get_base_model') else policy.model

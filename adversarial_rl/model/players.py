@@ -42,14 +42,13 @@ class Player:
               n:int=1,                                # Transcripts for each problem
               temperature:float|Sequence[float]=1.0,  # One number, or one for each stage
               rng:Source=None, *,
-              top_p:float=1.0                         # Only the likeliest tokens that reach this together
+              top_p:float=1.0                         # Only the most likely tokens that reach this together
              )->Transcripts:
         "`n` transcripts for each problem, those of one problem side by side."
         prompts, generator = [self.pieces(p) for p in problems], torch_source(rng, self.policy.device)
         with self.policy.sampling(self.name):
             return sample(self.policy, prompts, n, self.max_new_tokens, temperature=temperature, generator=generator,
                           top_p=top_p)
-
 
 # %% ../../nbs/06_model/05_players.ipynb #6164c29b
 class Generator(Player):

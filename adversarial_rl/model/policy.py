@@ -64,9 +64,9 @@ def _load_tokenizer(path:str, options:dict[str, Any]):
 def _cannot_load(name:str, e:Exception)->str:
     "The message for a model that cannot be loaded."
     if Path(name).is_dir(): return f"model folder {name}: cannot be loaded ({str(e).splitlines()[0]})"
-    return (f"model '{name}': not in the local cache nor in ./{CACHE}, and the hub did not give it; connect to the "
-            f'network and try again, or bring it along (hf download {name} --local-dir {CACHE}/{name}), or name a '
-            "folder that holds a model, or use the bundled one, 'starter'")
+    return (f"model '{name}': not in the local cache nor in ./{CACHE}, and could not be loaded from the hub; "
+            f'connect to the network and try again, or copy it from another machine (hf download {name} '
+            f"--local-dir {CACHE}/{name}), or name a folder that holds a model, or use the bundled one, 'starter'")
 
 def _check_logits(name:str, config):
     "Raise `UsageError` for a model whose logits are not those of its output layer."
@@ -123,7 +123,7 @@ def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens ar
                  *,
                  floats:int=2**25        # Logits held at a time
                 )->tuple[torch.Tensor, torch.Tensor]: # Log-probabilities and entropies (n,), float32
-    "Log-probabilities and entropies without ever holding all logits."
+    "Log-probabilities and entropies without holding all logits at once."
     n = max(1, floats // head.weight.shape[0])
     if not len(h): return h.new_zeros(0), h.new_zeros(0)
     recompute = len(h) > n and torch.is_grad_enabled()
@@ -187,7 +187,7 @@ class Policy:
 
     @contextlib.contextmanager
     def sampling(self, name:str)->Iterator['Policy']:
-        "Inside, `name` is on for sampling alone. In float32 its adapter is added into the weights until the end."
+        "Inside, `name` is on for sampling alone. In float32 its adapter is merged into the weights."
         if self.model.dtype != torch.float32:
             with self.player(name): yield self
             return

@@ -96,8 +96,8 @@ class _Rows:
 
 # %% ../../nbs/06_model/03_rollout.ipynb #95011489
 class _Grouping(NamedTuple):
-    "Which rows go on."
-    rows: list[int]       # Rows that go on; they may repeat
+    "The rows that continue."
+    rows: list[int]       # Rows that continue; they may repeat
     first: list[int]      # The first transcript of each
     owner: torch.Tensor   # (B,) the place of each transcript in `rows`, -1 where it is finished
 
@@ -165,7 +165,7 @@ class _Sampling:
         return token, ended
 
     def regroup(self, token:torch.Tensor, ended:torch.Tensor)->torch.Tensor:
-        "Split, merge and drop rows; the tokens `(R',)` of those that go on."
+        "Split, merge and drop rows; the tokens `(R',)` of those that continue."
         def history(i): return [i // self.n] + [step.token[step.owner[i]].item() for step in self.log]
         grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, self.heat, history)
         self.owner = grouping.owner
