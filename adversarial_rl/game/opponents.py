@@ -23,7 +23,7 @@ from ..model.policy import Policy
 from ..problems.problem import Problem
 
 # %% ../../nbs/09_game/03_opponents.ipynb #c0e33356
-POOL_CHANCE = 0.5  # That the frozen player of a round is an earlier one
+POOL_CHANCE = 0.5  # Probability that the frozen player of a round is an earlier one
 
 class Adapted(Protocol):
     "A player with an adapter of a policy."
@@ -42,7 +42,7 @@ class OpponentPool:
         self.kept: dict[str, list[Kept]] = {name: [] for name in names}
 
     def add(self, step:int, players:Mapping[str, Adapted])->None:
-        "Keep every player as it is after so many steps."
+        "Keep a copy of every player after this number of steps."
         for name, p in players.items():
             adapter = {k: v.detach().cpu().clone() for k, v in p.policy.adapter(name).items()}
             self.kept[name] = [*self.kept[name], Kept(step=step, adapter=adapter)][-self.size:]
@@ -56,7 +56,7 @@ class OpponentPool:
 def playing_as(player:Adapted,
                kept:Kept | None=None # None for the latest
               )->Iterator[None]:
-    "Inside, the player has an earlier adapter; afterwards it has its latest one again, unchanged."
+    "Give the player an earlier adapter inside the context, and restore its latest one afterwards."
     if kept is None:
         yield
         return
@@ -98,7 +98,7 @@ def cross_play(generator:Generator,
                problems:list[Problem],
                *,
                n_suites:int=2,                     # Suites of each discriminator for each problem
-               seed:int=0                          # Of sampling them
+               seed:int=0                          # Random seed for sampling them
               )->pd.DataFrame:                     # Generators' steps by discriminators' steps, a mean over problems
     "Share of the valid tests of each kept discriminator that each kept generator passes; NaN without valid tests."
     programs = earlier_programs(generator, kept['generator'], problems)
@@ -138,5 +138,5 @@ class WrongPrograms:
 def n_wrong(share:float,   # Of all programs that the tests face
             n_programs:int # Programs that the generator writes
            )->int:
-    "Number of mutants beside the generator's programs; at least one where the share is not 0."
+    "Number of mutants in addition to the generator's programs; at least one if the share is not 0."
     return max(1, round(share * n_programs / (1 - share))) if share else 0

@@ -43,7 +43,7 @@ def run(argv:list[str]):
     print(usage())
 
 def main(argv:list[str]|None=None)->int:
-    "Run the named command; its exit code is 0, 2 for a mistake, 130 for Ctrl-C."
+    "Run the named command; its exit code is 0, 2 for a usage error, 130 for Ctrl-C."
     argv = sys.argv[1:] if argv is None else argv
     if argv and argv[0] in COMMANDS: return COMMANDS[argv[0]].main(argv[1:])
     return guarded(run, argv)

@@ -33,11 +33,11 @@ STARTS = {
     'import of the trainer': ['-c', 'import adversarial_rl.game.trainer']}
 
 def run_python(argv:list[str]):
-    "Run an interpreter to its end; its output is dropped."
+    "Run an interpreter to its end and drop its output."
     subprocess.run([sys.executable, *argv], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 def bench_start(rounds:int=5)->str:
-    "A table of the seconds of a fresh interpreter, in turns."
+    "A table of start-up times, each in a fresh interpreter, in turns."
     ways = {name: partial(seconds_of, partial(run_python, argv)) for name, argv in STARTS.items()}
     rows = [[name, Spread.of(x).text(2)] for name, x in in_turns(ways, rounds).items()]
     return markdown_table(['start', 'seconds'], rows)
@@ -65,7 +65,7 @@ def parts_of_job(flags:list[str])->tuple[dict[str, float], int]:
     return parts | rest, len(rows)
 
 def bench_job(flags:list[str]=FEW)->str:
-    "A table of where the time of the main job goes."
+    "A table of the time that each part of the main job takes."
     parts, steps = parts_of_job(flags)
     whole = sum(parts.values())
     rows = [[name, f'{s:.1f}', f'{s / whole:.0%}'] for name, s in (parts | dict(all=whole)).items()]
@@ -73,7 +73,7 @@ def bench_job(flags:list[str]=FEW)->str:
 
 # %% ../../nbs/14_lab/13_bench.ipynb #12f542fa
 def graders_table(rounds:int)->str:
-    "Graders side by side."
+    "Speed of graders."
     from adversarial_rl.lab.bench_graders import bench_graders, graders_tables
     return graders_tables(bench_graders(rounds))
 
@@ -97,7 +97,7 @@ def bench_problems(n:int, written:bool=False)->list:
     return load_problems(resource('data/example_problems.json'))[:n] if written else starter_problems('warm_start', n)
 
 def models_table(learning:bool, rounds:int)->str:
-    "Sampling or learning beside the usual way, on the CPU and on a GPU if there is one."
+    "Sampling or learning compared with the usual way, on the CPU and on a GPU if there is one."
     import torch
 
     from adversarial_rl.lab.bench_models import bench_sampling, bench_update, HEAD, measure_machine, Work
@@ -126,8 +126,8 @@ def run(argv:list[str]):
     "The command `bench`."
     about = 'Every table of speed and memory, in one run on this machine.'
     parser = argparse.ArgumentParser('python -m adversarial_rl.lab bench', description=about)
-    parser.add_argument('--only', nargs='+', choices=TABLES, default=list(TABLES), help='these tables alone')
-    parser.add_argument('--rounds', type=int, default=7, help='of the graders and of starting')
+    parser.add_argument('--only', nargs='+', choices=TABLES, default=list(TABLES), help='measure only these tables')
+    parser.add_argument('--rounds', type=int, default=7, help='rounds of the grader and start-up benches')
     parser.add_argument('--results', help='document for the tables, such as RESULTS.md')
     parser.add_argument('--output-dir', default='output/bench', help='folder for the tables')
     args = parser.parse_args(argv)
@@ -143,5 +143,5 @@ def run(argv:list[str]):
     print(f'{time.perf_counter() - start:.0f} s')
 
 def main(argv:list[str] | None=None)->int:
-    "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
+    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
     return guarded(run, argv)

@@ -25,7 +25,7 @@ from ..record.tracking import progress_bar, read_metrics
 # %% ../../nbs/14_lab/01_experiment.ipynb #4169a0d5
 @dataclass(frozen=True)
 class Run:
-    "One condition with one seed, in a folder of its own."
+    "One condition with one seed, in a separate folder."
     condition: str
     seed: int
     folder: Path
@@ -53,15 +53,15 @@ class Run:
         return lines[-1].removeprefix('error: ') if lines else 'it printed nothing'
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #11b2f134
-Runs = dict[str, list[Run]]   # Condition -> its runs, one a seed
+Runs = dict[str, list[Run]]   # Condition -> its runs, one per seed
 
 @dataclass
 class Experiment:
     "Conditions times seeds. A subclass describes one comparison."
     output: Path
     seeds: list[int]
-    labels: dict[str, str] = field(default_factory=dict)   # Condition -> what tables and figures call it
-    name: str = ''                                         # Of its marks in a document
+    labels: dict[str, str] = field(default_factory=dict)   # Condition -> its label in tables and figures
+    name: str = ''                                         # Name of its marks in a document
     module: str = ''                                       # A run executes `python -m MODULE` with its flags
 
     def __post_init__(self): self.seeds = list(dict.fromkeys(self.seeds))
@@ -71,7 +71,7 @@ class Experiment:
     def runs(self)->Runs: return {c: [self.run_of(c, seed) for seed in self.seeds] for c in self.labels}
 
     def prepare(self, missing:list[Run]):
-        "Make what the missing runs need; nothing by default."
+        "Make the files that the missing runs need; none by default."
 
     def flags(self, run:Run)->list[str]: raise NotImplementedError
 
@@ -82,7 +82,7 @@ class Experiment:
     def figure(self, runs:Runs)->Path: raise NotImplementedError
 
     def missing(self)->list[Run]:
-        "Runs to do, seed by seed, so that an interruption leaves whole comparisons."
+        "Runs to do, seed by seed, so that an interruption leaves complete comparisons."
         return [r for seed in self.seeds for r in (self.run_of(c, seed) for c in self.labels) if not self.finished(r)]
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #4d616c50
@@ -100,13 +100,13 @@ def start_run(run:Run, module:str, flags:list[str], core:int)->subprocess.Popen:
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #ad37a441
 class Runner:
-    "Executes runs side by side, at most one a core."
+    "Executes runs in parallel, at most one per core."
     def __init__(self, experiment:Experiment, runs:Iterable[Run]):
         self.experiment, self.waiting, self.cores = experiment, list(runs), free_cores()
         self.active: dict[subprocess.Popen, tuple[Run, int]] = {}
 
     def execute(self):
-        "Execute all runs; raises `UsageError` if one fails. Whatever ends it, no process stays behind."
+        "Execute all runs; raises `UsageError` if one fails. It leaves no process behind, even after an error."
         with progress_bar(len(self.waiting), unit='run') as bar:
             try:
                 while self.waiting or self.active:

@@ -37,7 +37,7 @@ T = TypeVar('T')
 def in_turns(ways:Mapping[str, Callable[[], T]], rounds:int,
              progress:Callable[[], object]=lambda: None  # Called after each measurement
             )->dict[str, list[T]]:
-    "What each way returned, once a round."
+    "The results of each way, one per round."
     results: dict[str, list[T]] = {name: [] for name in ways}
     for _ in range(rounds):
         for name, way in ways.items():
@@ -53,7 +53,7 @@ def seconds_of(f:Callable[[], object])->float:
 
 # %% ../../nbs/14_lab/08_rounds.ipynb #3bfb6854
 def in_fresh_process(module:str, function:str, **arguments)->Any:
-    "What a function of the library returns in a new process; raises `UsageError` with its last line if it fails."
+    "Call a function of the library in a new process; raises `UsageError` with its last line if it fails."
     call = f'f.{function}(**{arguments!r})'
     code = f'import json, importlib; f = importlib.import_module({module!r}); print(json.dumps({call}))'
     done = subprocess.run([sys.executable, '-W', 'ignore', '-c', code], capture_output=True, text=True)

@@ -118,15 +118,15 @@ def trl_flags(seed:int, folder:Path)->list[str]:
     return ['--training_args.seed', str(seed), '--output_dir', str(folder)]
 
 def run_settings(kinds:list[type], flags:list[str])->dict:
-    "The configuration that such flags give, as results hold it."
+    "The configuration that these flags give, in the form that the results file holds."
     return {name: x for config in parse_config(kinds, flags, '') for name, x in asdict(config).items()}
 
 def trl_settings(kind:type, flags:list[str])->dict:
-    "The same for a command that takes TRL's settings."
+    "The configuration of a command that takes TRL's settings."
     return asdict(parse_config([kind], flags, '')[0])
 
 def spiral_settings(flags:list[str])->dict:
-    "The same for self-play, whose libraries are optional and imported when they are needed."
+    "The configuration of self-play, whose optional libraries are imported only here."
     from adversarial_rl.selfplay.spiral import SpiralConfig
     return run_settings([SpiralConfig, PPOConfig, IntervalConfig], flags)
 
@@ -142,8 +142,8 @@ class Training:
     config: str
     changes: Callable[[Run], dict[str, Change]]          # Row of the table -> change
     settings: Callable[[list[str]], dict]                # Flags -> configuration
-    note: str                                            # What before and after are
-    panels: Panels = field(default_factory=dict)         # None of them if a run draws its own figure
+    note: str                                            # Explains before and after
+    panels: Panels = field(default_factory=dict)         # Empty if a run draws its own figure
     flags: Callable[[int, Path], list[str]] = run_flags  # Seed and folder -> flags
 
 # %% ../../nbs/14_lab/06_seeds.ipynb #f08e619f
@@ -183,7 +183,7 @@ TRAININGS = {
 
 # %% ../../nbs/14_lab/06_seeds.ipynb #f97d3c62
 def seeds_table(training:Training,
-                runs:list[Run]  # One a seed
+                runs:list[Run]  # One for each seed
                )->str:
     "Before and after for each seed, the change over seeds, and where it was measured."
     seeds = [training.changes(run) for run in runs]
@@ -208,7 +208,7 @@ def where_measured(runs:list[Run])->str:
 @dataclass
 class Seeds(Experiment):
     "One training with several seeds; `name` is a key of `TRAININGS`."
-    config: str = ''   # Of the command, that of the bundled model by default
+    config: str = ''   # The command's configuration file; the one for the bundled model by default
 
     def __post_init__(self):
         super().__post_init__()
@@ -245,5 +245,5 @@ def run(argv:list[str]):
     run_experiment(Seeds(output, args.seeds, name=args.what, config=args.config), args.results)
 
 def main(argv:list[str]|None=None)->int:
-    "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
+    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
     return guarded(run, argv)
