@@ -402,4 +402,4 @@ def test_out_of_memory_is_one_line(trained, tmp_path, command, flags, advice):
 def test_help_names_the_flags_and_explains_them():
     done = run('--help')
     assert done.returncode == 0 and '--no-reasoning' in done.stdout
-    assert 'what is asked, in words' in ' '.join(done.stdout.split())
+    assert 'the problem in words' in ' '.join(done.stdout.split())

@@ -143,7 +143,7 @@ def test_a_player_without_an_opponent_is_refused(tmp_path, capsys, more):
     flags = ['--generator-model', 'starter', '--discriminator-model', 'starter', '--device', 'cpu', '--opponents', '0',
              '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
     assert main(flags + [x for k, v in more.items() for x in (f'--{k}', str(v))]) == 2
-    assert 'leaves nobody to learn against' in capsys.readouterr().err
+    assert 'leaves no opponent to learn against' in capsys.readouterr().err
 
 
 def test_all_stages_learn_at_once(tmp_path):

@@ -59,25 +59,25 @@ COLUMNS = ['reward/generator', 'reward/discriminator', 'baseline_pass_rate', 'ad
 RECENT = 20  # Steps that a checkpoint's metrics are means of
 
 def planned(config:TrainingConfig, n_stages:int)->list[Step]:
-    "The schedule that the settings describe; raises `UsageError` where nothing can be learnt from it."
+    "The schedule that the settings describe; raises `UsageError` if no player can learn from it."
     steps = schedule(n_stages, config.n_discriminator_steps, config.n_generator_steps, config.k_alternating_steps,
                      together=config.stages_together, together_steps=config.together_steps)
     if not steps:
         raise UsageError('nothing to do: --n-discriminator-steps, --n-generator-steps, --k-alternating-steps and '
                          '--together-steps are all 0')
     if not config.opponents and (config.graded_on == 'discriminator' or {s.learner for s in steps} != {'generator'}):
-        raise UsageError('--opponents 0 leaves nobody to learn against; use it with --n-discriminator-steps 0, '
+        raise UsageError('--opponents 0 leaves no opponent to learn against; use it with --n-discriminator-steps 0, '
                          '--k-alternating-steps 0 and --graded-on baseline')
     return steps
 
 # %% ../../nbs/09_game/06_trainer.ipynb #2c868f5d
 class AdversarialTrainer(Trainer):
-    "Trains two players against each other; can be stopped at any step and go on."
+    "Trains two players against each other; can be stopped and resumed at any step."
     free = Trainer.free | {'problems_file'}
     defaults = asdict(TrainingConfig()) | asdict(PPOConfig()) | asdict(IntervalConfig())
 
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None=None,
-                 beside:dict[str, Any] | None=None # Further settings that a run must keep when it goes on
+                 beside:dict[str, Any] | None=None # Further settings that must not change when the run is resumed
                 ):
         self.config, self.ppo, self.beside = config, ppo, beside or {}
         self.step, self.best = 0, -1.
@@ -180,7 +180,7 @@ class AdversarialTrainer(Trainer):
                     torch=torch.get_rng_state()) | self.extras.state_dict()
 
     def load_state_dict(self, state:dict[str, Any])->None:
-        "Go back to a saved state."
+        "Restore a saved state."
         load_players(self.players, state)
         for name, learner in self.learners.items(): learner.load_state_dict(state['learners'][name])
         version, internal, gauss = state['rng']
@@ -212,7 +212,7 @@ class AdversarialTrainer(Trainer):
                                info, self.config.save_total_limit, best)
 
     def same_data(self, path:Path, info:dict[str, Any])->None:
-        "Raise `UsageError` where the checkpoint was made with other problems."
+        "Raise `UsageError` if the checkpoint was made with other problems."
         if self.problems == info['configuration']['problems']: return
         raise UsageError(f'{path} was made with other problems than {self.config.problems_file} holds now; '
                          'put that file back as it was, or start without --resume')
@@ -223,7 +223,7 @@ def chosen_tokens(r:Round)->int:
 
 # %% ../../nbs/09_game/06_trainer.ipynb #7a40972f
 def check_isolation(required:bool)->None:
-    "Warn once, or raise `UsageError`, where programs under test could get out."
+    "Warn once, or raise `UsageError`, if programs under test are not isolated."
     report = sandbox_report()
     if isolated(report) or not first(): return
     ways = '; '.join(name for name, state in report.items() if state != 'held')
@@ -237,7 +237,7 @@ def evaluated(trainer:AdversarialTrainer)->dict[str, Any]:
     return evaluate_players(trainer.generator, trainer.discriminator, trainer.held_out, seed=1)
 
 def before_and_after(before:dict[str, Any], after:dict[str, Any])->dict[str, Any]:
-    "The table of results: each figure before and after, the ends of its interval beside it."
+    "The table of results: each figure before and after, with the bounds of its interval."
     table: dict[str, Any] = {}
     for when, figures in (('before', before), ('after', after)):
         for name, x in figures.items():
@@ -249,8 +249,8 @@ def before_and_after(before:dict[str, Any], after:dict[str, Any])->dict[str, Any
 def train(config:TrainingConfig, ppo:PPOConfig,
           stages:list[ReasoningStage] | None=None, # Other stages than the five
           evaluation:IntervalConfig | None=None    # On MBPP; none by default
-         )->dict[str, Any]:                        # What it writes to `training_results.json`
-    "The main job. Started by a launcher of several processes, it is dealt out to them and the first one writes."
+         )->dict[str, Any]:                        # The contents of `training_results.json`
+    "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
     join()
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
         return train_here(config, ppo, stages, evaluation or IntervalConfig(mbpp_eval=False))
@@ -266,7 +266,7 @@ def train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage]
         print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and '
               f'{len(trainer.held_out)} held-out problems; {trainer.steps} steps', flush=True)
         resume_or_begin(trainer)
-        gathered(trainer.step)   # All processes have read what the first may now replace
+        gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator', training=trainer.training)
@@ -285,7 +285,7 @@ def train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage]
     return results
 
 def results_of(trainer:AdversarialTrainer, after:dict[str, Any], metrics:list[dict[str, Any]])->dict[str, Any]:
-    "Figures before and after, and what the metrics of all steps add up to."
+    "Figures before and after, and totals over the metrics of all steps."
     rows = [r for r in metrics if 'stage' in r]   # Without the row before the first step
     return dict(held_out=before_and_after(trainer.before or {}, after), steps=trainer.step,
                 cut_off=round(mean([r['cut_off'] for r in rows]), 4), platform=asdict(trainer.platform),
