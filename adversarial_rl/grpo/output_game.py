@@ -69,7 +69,7 @@ ADDRESS = re.compile(r'\b0x[0-9a-f]{8,}')
 
 @dataclass(frozen=True)
 class Rules:
-    "What makes a program valid."
+    "The conditions for a valid program."
     forbidden: tuple[str, ...] = tuple(NAMES)   # Kinds of `NAMES`
     max_chars: int = 200                        # Of the output
     max_lines: int = 1

@@ -161,7 +161,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #40e0d35d
 class MetricsCallback(TrainerCallback):
-    "Writes TRL's logs to a `Tracker`, one row a step."
+    "Writes TRL's logs to a `Tracker`, one row per step."
     def __init__(self, tracker:Tracker,
                  extra:Callable[[], dict[str, float]]|None=None # Further metrics of the step
                 ): self.tracker, self.extra = tracker, extra or dict
@@ -205,7 +205,7 @@ class StopCallback(TrainerCallback):
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c3d1507e
 class Stateful(Protocol):
-    "An object whose state a checkpoint keeps."
+    "An object that saves its state in checkpoints."
     def state_dict(self)->dict[str, Any]: ...
     def load_state_dict(self, state:dict[str, Any]): ...
 

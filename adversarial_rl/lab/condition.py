@@ -83,7 +83,7 @@ def configured(condition:Condition, config:TrainingConfig, ppo:PPOConfig)->tuple
     return changed(config), changed(ppo)
 
 # %% ../../nbs/14_lab/04_condition.ipynb #7163d13c
-def next_step(plan:list[Step],   # Of a whole run
+def next_step(plan:list[Step],   # Of a complete run
               share:float,       # Share of the time that has passed, 0 to 1
               last:Step | None   # The step before
              )->Step:

@@ -39,7 +39,7 @@ class Run:
         except (OSError, ValueError): return {}
 
     def finished_with(self, settings:dict)->bool:
-        "Whether the results are those of a whole run with this configuration."
+        "Whether the results are those of a complete run with this configuration."
         results = self.results()
         return results.get('configuration') == json.loads(json.dumps(settings)) and not results.get('stopped')
 
@@ -135,7 +135,7 @@ class Runner:
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #a534d477
 def run_experiment(experiment:Experiment,
-                   document:str=''  # To put the table into, with the figure in `nbs/images` beside it
+                   document:str=''  # File for the table; the figure goes to `nbs/images` in the same folder
                   ):
     "Do the missing runs, print the table, draw the figure. `UsageError` if a run fails or the document has no marks."
     if not 1 <= len(experiment.seeds) <= 10: raise UsageError('--seeds takes one to ten different numbers')
