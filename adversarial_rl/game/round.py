@@ -27,6 +27,7 @@ from adversarial_rl.learn.rewards import (
     learnability_reward,
     utrl_reward,
 )
+from ..model.agents import Writer
 from ..model.players import Generator
 from ..model.rollout import Transcripts
 from ..problems.problem import Problem
@@ -117,9 +118,8 @@ class RoundPlan:
         return [self.temperature if k == self.exploring else 0. for k in range(n_stages)]
 
 # %% ../../nbs/09_game/02_round.ipynb #293f62f1
-class Tester(Protocol):
+class Tester(Writer[Problem, Any], Protocol):
     "Writes suites of tests: a `Discriminator`, or something that is not a model."
-    def write(self, problems:list[Problem], /, n:int, temperature:float, rng:torch.Generator | None)->Any: ...
     def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: ...
 
 def in_groups(items:list, n:int)->list[list]:

@@ -34,7 +34,7 @@ from adversarial_rl.mbpp.report import (
     report_name,
     write_report,
 )
-from .writers import Answer, Bare, Control, Prompted, Prompts, Staged, Writer, Written
+from .writers import Answer, Bare, Control, ProgramWriter, Prompted, Prompts, Staged, Written
 from ..model.players import Generator
 from ..model.policy import Policy
 from ..problems.problem import fingerprint, Problem
@@ -79,19 +79,19 @@ def draw_questions(problems:list[Problem], c:MBPPEvalConfig)->list[Problem]:
     return sorted(random.Random(c.seed).sample(problems, c.num_questions), key=problems.index)
 
 # %% ../../nbs/08_mbpp/07_evaluator.ipynb #9d70d372
-def batches(problems:list[Problem], writer:Writer, c:MBPPEvalConfig)->list[list[Problem]]:
+def batches(problems:list[Problem], writer:ProgramWriter, c:MBPPEvalConfig)->list[list[Problem]]:
     "Problems by falling length of the prompt, as many as are written side by side."
     order = sorted(problems, key=lambda p: (-writer.weight(p), p.id))
     n = max(1, c.rows // max(1, c.samples))
     return [order[i:i + n] for i in range(0, len(order), n)]
 
-def write_in_parts(writer:Writer, batch:list[Problem], n:int, temperature:float, *, rows:int, rng:torch.Generator
-                  )->list[Written]:
+def write_in_parts(writer:ProgramWriter, batch:list[Problem], n:int, temperature:float, *,
+                   rows:int, rng:torch.Generator)->list[Written]:
     "`n` answers to each problem, no more than `rows` at a time for one of them."
     parts = [writer.write(batch, min(rows, n - i), temperature, rng) for i in range(0, n, rows)]
     return [Written(same[0].prompt, [a for w in same for a in w.answers]) for same in zip(*parts)]
 
-def write_batch(writer:Writer, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[Written]]:
+def write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[Written]]:
     "Greedy and sampled programs of batch `k`."
     rng = torch.Generator(writer.device)
     rng.manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
@@ -120,7 +120,7 @@ def grade_batch(k:int, batch:list[Problem], written:dict[str, list[Written]], c:
 # %% ../../nbs/08_mbpp/07_evaluator.ipynb #973015b4
 class Evaluation:
     "One evaluation under way."
-    def __init__(self, writer:Writer, batches:list[list[Problem]], config:MBPPEvalConfig,
+    def __init__(self, writer:ProgramWriter, batches:list[list[Problem]], config:MBPPEvalConfig,
                  partial:PartialResults | None=None  # Keeps finished batches and has those of an earlier start
                 ):
         self.writer, self.batches, self.config, self.partial = writer, batches, config, partial
@@ -163,7 +163,7 @@ class MBPPEvaluator:
         self.left_out = [p.id for p in questions if p.id not in fair]
         self.problems = draw_questions(self.problems, c)
 
-    def writer(self, subject:Subject, player:str | None=None)->Writer:
+    def writer(self, subject:Subject, player:str | None=None)->ProgramWriter:
         "The writer for a subject; a `Policy` answers as `player`, by default its only one, '' for the base."
         c = self.config
         if isinstance(subject, Control): return subject

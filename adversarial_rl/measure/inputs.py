@@ -13,12 +13,13 @@ import itertools
 import random
 import string
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..grader.execution import Limits
 from ..grader.suites import fill_in_many
 from ..grader.test_cases import calls, parse_source, test_input
+from ..model.agents import Source
 from ..problems.problem import definition, Problem
 
 # %% ../../nbs/07_measure/03_inputs.ipynb #093709f2
@@ -178,7 +179,7 @@ class RandomTester:
     "A discriminator that plays random inputs with the reference's values."
     def __init__(self, max_tests:int=4, seed:int=0): self.max_tests, self.seed, self.round = max_tests, seed, 0
 
-    def write(self, problems:list[Problem], /, n:int=1, temperature:float=1., rng=None)->None: return None
+    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->None: return None
 
     def suites(self, transcripts:None, problems:list[Problem])->list[list[str]]:
         "`max_tests` test cases for each entry of `problems`; no input occurs twice for one problem."
