@@ -135,7 +135,7 @@ class Given:
     label: str    # Name of the setting in messages
 
 def wanted(f:dataclasses.Field)->str:
-    "What a value of this field must be, for messages."
+    "The kind of value that this field needs, for messages."
     kinds: dict[Any, str] = {int: 'an integer', float: 'a finite number', bool: 'true or false', str: 'a single value'}
     return kinds.get(f.type, 'a mapping')
 

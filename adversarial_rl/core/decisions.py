@@ -41,7 +41,7 @@ def wandb_mode(env:Mapping[str, str]|None=None,      # Environment variables; th
 # %% ../../nbs/01_core/04_decisions.ipynb #4a5c129a
 @dataclass(frozen=True)
 class Decision:
-    "What suits this machine, and why."
+    "A recommendation for this machine, and the reason."
     name: str
     value: Any
     reason: str
@@ -89,7 +89,7 @@ def decide(p:Platform,
            env:Mapping[str, str]|None=None,      # Environment variables; this process's by default
            reach:Callable[[str], bool]=reaches   # Whether an address can be reached
           )->list[Decision]:
-    "What suits a machine and its environment."
+    "Recommendations for a machine and its environment."
     offline = why_offline(env, reach)
     mode, reason = wandb_mode(env, (lambda url: False) if offline.startswith('SuperCloud') else reach)
     return [dtype_decision(p), *size_decisions(p), vllm_decision(p), question_decision(p),

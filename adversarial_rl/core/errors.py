@@ -27,7 +27,7 @@ def one_line(e:BaseException)->str:
 
 # %% ../../nbs/01_core/01_errors.ipynb #68ffb946
 class UsageError(Exception):
-    "What is wrong and how to correct it, in one line."
+    "One line that says what is wrong and how to correct it."
 
 def guarded(main:Callable[[list[str]], object], # Gets the arguments
             argv:list[str]|None=None            # `sys.argv[1:]` by default

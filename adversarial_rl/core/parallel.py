@@ -47,7 +47,7 @@ X = TypeVar('X')
 Y = TypeVar('Y')
 
 def gathered(part:X)->list[X]: # One for each process, in their order
-    "What every process passes in; anything that can be pickled."
+    "The arguments of all processes; any value that can be pickled."
     if world() == 1: return [part]
     from accelerate.utils import gather_object
     return gather_object([part])

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 # %% ../../nbs/03_grader/02_execution.ipynb #35637e3f
 class Limits(NamedTuple):
-    "What one program may use, its tests included."
+    "The limits of one program, its tests included."
     wall_seconds:float = 5.0   # Real time, from start to verdict
     cpu_seconds:int = 5        # Processor time of the program, whole seconds
     memory_mb:int = 512        # Address space on top of the bare interpreter, MiB
@@ -135,7 +135,7 @@ def reporter(fd:int,    # Where to write
 
 # %% ../../nbs/03_grader/02_execution.ipynb #70d5be12
 class Reported(NamedTuple):
-    "What a report says."
+    "The content of a report."
     started:bool = False           # It began
     steps:tuple[Step, ...] = ()    # The program, then each test reached
     finished:bool = False          # The end was reported

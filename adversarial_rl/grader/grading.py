@@ -66,7 +66,7 @@ def ending(report:Report, # Facts of one run
 def first_failure(report:Report,        # Facts of one run
                   job:Job               # What was run
                  )->tuple[Step, int]|None: # The failure and its place, 0 for the program; None for a success
-    "What failed first in time."
+    "The failure that came first."
     at = next((i for i, step in enumerate(report.steps) if step.kind != 'ok'), len(report.steps))
     if at < len(report.steps) and report.steps[at].kind != 'gone': return report.steps[at], at
     if ended := ending(report, job.limits): return ended, at

@@ -125,7 +125,7 @@ def assemble(rules:Rules, # What to do for these calls
     return head + body + _return(default)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #e7240c9b
-ME = 0x7FFFFFF1  # Stands for a process's own number
+ME = 0x7FFFFFF1  # Placeholder for a process's own number
 
 class Filter:
     "A prepared filter."
@@ -215,7 +215,7 @@ def landlock(read:list[str],  # Paths that stay readable
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #b17f9e02
 def readable_paths()->list[str]:
-    "What a Python program needs to read: the standard library, shared libraries, harmless devices."
+    "Paths that a Python program must read: the standard library, shared libraries, harmless devices."
     prefix = os.path.realpath(sys.base_prefix)
     python = [os.path.dirname(os.path.realpath(os.__file__)), f'{prefix}/lib']
     system = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/usr/share/zoneinfo']

@@ -189,7 +189,7 @@ class Handle:
         return self.call.ask(what, self.number, *args, origin=origin)
 
     def of_class(self, doing:str)->'Handle':
-        "This handle, if it stands for an instance of a class under test; the test fails otherwise."
+        "This handle, if its value is an instance of a class under test; the test fails otherwise."
         if self.origin == 'class': return self
         self.call.fail(Refused(f'{doing} of an object of class {self.kind}, which is not plain data'))
 
@@ -236,10 +236,10 @@ class Conversation:
                  handle:Callable[[Any], Any] # Makes a value of a handle
                 ):
         self.link, self.read, self.origin = link, Reader(handle), 'named'
-        self.problem:BaseException|None = None   # What broke it
+        self.problem:BaseException|None = None   # The first violation
 
     def fail(self, e:BaseException)->NoReturn:
-        "End the test; a test that catches what is raised here fails all the same."
+        "End the test; a test that catches this exception still fails."
         self.problem = self.problem or e
         raise e
 
@@ -290,7 +290,7 @@ class Call(Conversation):
         self.numbers:set[int] = set()   # Of values that the tests name
 
     def borrowed(self, form:Any)->Remote:
-        "What stands for an object of the candidate; the form may be anything."
+        "The proxy of an object of the candidate; the form is untrusted."
         number, use, kind, bases = form
         valid = isinstance(number, int) and isinstance(use, str) and isinstance(kind, str)
         if not valid: raise ValueError('not a handle')
@@ -328,7 +328,7 @@ class Call(Conversation):
         return values
 
     def named(self, name:str, value:Remote)->Any:
-        "What stands under this name for a remote value."
+        "The object that tests see under this name for a remote value."
         handle = value._remote
         if handle.form == 'exception': return self.exceptions.named(name, handle.base)
         if handle.form == 'class' and not is_class_name(name): handle.form = 'callable'
@@ -418,7 +418,7 @@ def is_tidy(nodes:list[Any])->bool:
 
 # %% ../../nbs/03_grader/04_judge.ipynb #28e4f7b0
 class Needs(NamedTuple):
-    "What tests need of the program and of the judge."
+    "The names and modules that tests need from the program and the judge."
     names:list[str]    # Names that are the program's
     modules:list[str]  # Modules that the judge provides
     why_together:str   # Why the tests must share the program's process; '' if they need not
@@ -426,7 +426,7 @@ class Needs(NamedTuple):
 
 def study(tests:Sequence[str]  # Test sources
          )->Needs:
-    "What tests need, from their text alone; sources that do not parse are left out."
+    "The needs of tests, from their text alone; sources that do not parse are left out."
     nodes:list[Any] = []
     for source in tests:
         try: nodes += ast.walk(ast.parse(source))

@@ -317,7 +317,7 @@ def sandbox_report(sandbox:Sandbox|None=None # The shared pool by default
 
 # %% ../../nbs/03_grader/06_pool.ipynb #60fb3ce7
 def isolated(report:dict[str, str])->bool: # As `sandbox_report` gives it
-    "Whether network, files and other processes are out of reach."
+    "Whether programs cannot reach the network, files and other processes."
     rows = ('open a socket', 'read files of this machine', 'write outside its folder', 'start a process',
             'signal its template')
     return all(report[row] == 'held' for row in rows)

@@ -48,7 +48,7 @@ def preload(names:Iterable[str]):
 
 # %% ../../nbs/03_grader/05_template.ipynb #4f1c9a72
 def fails(attempt:Callable, *args:Any)->bool:
-    "Whether the kernel refuses, by an `OSError`."
+    "Whether the kernel refuses a call with an `OSError`."
     try: attempt(*args)
     except OSError: return True
     return False
@@ -251,7 +251,7 @@ def judge_one(text:int, report:int, ask:int, hear:int)->str:
 
 # %% ../../nbs/03_grader/05_template.ipynb #bbbea7cc
 class Output:
-    "What one program prints, through a pipe."
+    "The output of one program, read through a pipe."
     def __init__(self, most:int # Bytes; reading stops once this is exceeded
                 ):
         self.most, self.content = most, bytearray()
@@ -269,7 +269,7 @@ class Output:
 
 # %% ../../nbs/03_grader/05_template.ipynb #4ea71c90
 class Run(Output):
-    "One program under way; `killed` says why it must be stopped."
+    "A running program; `killed` says why it must be stopped."
     def __init__(self, limits:Limits):
         super().__init__(limits.output_bytes)
         self.start, self.seconds, self.killed = time.monotonic(), limits.wall_seconds, ''
@@ -298,7 +298,7 @@ class Run(Output):
         if full: self.killed = self.killed or 'output'
 
     def facts(self, *, status:int|None, cpu:float, judged:bool)->dict[str, Any]:
-        "What the client receives; the fields are those of its `Report`."
+        "The reply to the client; the fields are those of its `Report`."
         text = self.content[:self.most].decode(errors='replace')
         return dict(killed=self.killed, status=status, cpu=cpu, judged=judged, stdout=text,
                     seconds=time.monotonic() - self.start)

@@ -74,7 +74,7 @@ def make_batch(transcripts:Transcripts,
                config:PPOConfig, *,
                stage:int|None=None,     # The stage that learns; None for all
                temperature:float=1.0,   # Of the sampling
-               anchored:bool=False      # Whether the other stages, and examples of groups that teach nothing, are held
+               anchored:bool=False      # Whether other stages, and examples of groups with equal rewards, are held
               )->tuple[Batch, dict[str, float]]: # Rows that learn or are held, and metrics of all transcripts
     "The tokens of one update, with centred rewards."
     episode, held = stage_episode(transcripts, stage, anchored)

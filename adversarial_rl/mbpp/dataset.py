@@ -184,7 +184,7 @@ def expected(test:str, name:str)->str | None:
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #898944e6
 def gives_away(problem:Problem, shown:int)->bool:
-    "Whether a program that returns a shown value could pass every hidden test; so it is where none is hidden."
+    "Whether a program that returns a shown value could pass every hidden test; also true if none is hidden."
     visible, hidden = divide_tests(problem, shown)
     values = {expected(t, problem.function_name) for t in visible} - {None}
     return all(t in visible or expected(t, problem.function_name) in values for t in hidden)

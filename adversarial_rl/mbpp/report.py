@@ -136,7 +136,7 @@ class PartialResults:
 
 # %% ../../nbs/08_mbpp/06_report.ipynb #09a21aa5
 def protocol(settings:dict[str, Any])->str:
-    "How many tests were shown, and which ones grade."
+    "The number of tests shown, and the tests used for grading."
     shown, staged = settings['shown_tests'], settings['form'] == 'stages'
     hides = settings['hidden_tests'] and shown
     rest = f'graded on all but the first {shown}' if staged else 'graded on the others'

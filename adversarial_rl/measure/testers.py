@@ -72,7 +72,7 @@ class Draft:
     mutants: list[Mutant]
 
     def pairs(self)->list[Pair]:
-        "What must be graded."
+        "The pairs to grade."
         return [*[(code, self.golden) for code in self.programs],
                 *[(m.source, self.golden + self.pool) for m in self.mutants]]
 

@@ -84,7 +84,7 @@ class Server:
                  model:str,                    # Its name there
                  max_new_tokens:int=128, *,
                  key:str='OPENAI_API_KEY',     # Variable that holds the key; a local server needs none
-                 chat:bool=True,               # Whether the prompt is a user's turn; else it is continued as it stands
+                 chat:bool=True,               # Whether the prompt is a user's turn; else the model continues it
                  timeout:float=60.,            # Seconds a request may take
                  retries:int=3,
                  at_once:int=8                 # Requests

@@ -65,7 +65,7 @@ CHUNK = 2**25   # Logits held at a time, as in `score_tokens`
 
 def learning_bytes(shape:Shape, tokens:int, width:int, # Tokens of a micro-batch, bytes of a weight
                    checkpointing:bool)->int:
-    "What the backward pass of one micro-batch needs."
+    "Bytes that the backward pass of one micro-batch needs."
     of_layer = tokens * ((7 * shape.hidden + 2 * shape.kv + 4 * shape.inner) * width + 4 * shape.hidden * 4)
     stored = shape.layers * of_layer
     if checkpointing: stored = shape.layers * tokens * shape.hidden * width + of_layer

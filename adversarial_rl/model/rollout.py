@@ -210,7 +210,7 @@ class _Sampling:
         return Transcripts(ids, mask, stages, action, place(logp, 0., torch.float), truncated, texts)
 
     def texts(self, tokens:list[list[int]])->list[list[str]]:
-        "What the player wrote: `B` lists of `S` strings from `B * S` token lists."
+        "The player's texts: `B` lists of `S` strings from `B * S` token lists."
         texts = self.policy.tokenizer.batch_decode(tokens, skip_special_tokens=True)
         S, stop = len(self.heat), self.ends.stop
         if stop: texts = [text.split(stop)[0] for text in texts]

@@ -196,7 +196,7 @@ def _function(source:str):
     return env['f']
 
 def value(c:Composition, args:tuple[Any, ...])->Any:
-    "What the reference of `c` returns for `args`."
+    "The value that the reference of `c` returns for `args`."
     return _function(c.reference)(*args)
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #1f0d3c5e

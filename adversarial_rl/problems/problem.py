@@ -69,7 +69,7 @@ FIELDS = {'id': str, 'description': str, 'function_signature': str, 'baseline_te
 DIFFICULTIES = ('easy', 'medium', 'hard')
 
 def _value_mistake(value:object, kind:type)->str|None:
-    "What is wrong with the value of one field, or None."
+    "The mistake in the value of one field, or None."
     if not isinstance(value, kind): return f'must be a {kind.__name__}, found {type(value).__name__}'
     if isinstance(value, str):
         if not value.strip(): return 'is empty'
@@ -92,11 +92,11 @@ def field_mistake(row:dict[str, object] # One entry of a problems file
 
 # %% ../../nbs/02_problems/01_problem.ipynb #a86144c0
 def signature_mistake(signature:str)->str|None:
-    "What is wrong with a function's first line, or None."
+    "The mistake in a function's first line, or None."
     return None if definition(signature) else f"must be one line such as 'def f(x):', found {signature!r}"
 
 def _test_mistake(test:str)->str|None:
-    "What is wrong with a baseline test, or None."
+    "The mistake in a baseline test, or None."
     if wrong := syntax_mistake(test): return f'is not valid Python ({wrong})'
     if not any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(test))): return 'has no assert statement'
     return None
