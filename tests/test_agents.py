@@ -124,4 +124,4 @@ def test_self_play_is_measured_against_it(tmp_path):
         assert spiral.main(flags) == 0
     results = json.loads((tmp_path/'out'/'training_results.json').read_text())
     rates = results['after']['against']['tic_tac_toe']['server']
-    assert all(0 < r['won'].mean < 1 and r['broke'].mean < .3 for r in rates.values())
+    assert all(0 < r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in rates.values())
