@@ -65,6 +65,10 @@ class InferenceConfig:
     output: str = setting('', 'file for the results: JSON, in a batch JSON lines (default output/inference.jsonl)')
     reasoning: bool = setting(True, 'leave out the reasoning and print the code alone')
 
+    def sampling(self)->dict[str, Any]:
+        "Arguments of `solve`."
+        return dict(attempts=self.attempts, temperature=self.temperature, top_p=self.top_p, seed=self.seed)
+
 # %% ../../nbs/09_game/08_inference.ipynb #e0fd8d67
 def read_tests(text:str)->list[str]:
     "The tests in a text, one source for each assert; raises `UsageError`."
@@ -120,10 +124,10 @@ def choose_attempt(given:Sequence[Sequence[bool]],  # For each attempt, whether 
 # %% ../../nbs/09_game/08_inference.ipynb #95b0e3f3
 SUITES = 8  # Suites that the discriminator writes for a problem
 
-def discriminator_tests(discriminator:Discriminator, problem:Problem, c:InferenceConfig, rng:torch.Generator
-                       )->list[str]:
+def discriminator_tests(discriminator:Discriminator, problem:Problem, rng:torch.Generator, *,
+                        temperature:float, top_p:float)->list[str]:
     "Tests to choose by; with a reference, only those that it passes."
-    transcripts = discriminator.write([problem], SUITES, c.temperature, rng, top_p=c.top_p)
+    transcripts = discriminator.write([problem], SUITES, temperature, rng, top_p=top_p)
     tests = sorted({t for suite in discriminator.suites(transcripts, [problem] * SUITES) for t in suite})
     if not problem.reference_solution: return tests
     passes, = passes_reference([(problem, tests)])
@@ -131,17 +135,18 @@ def discriminator_tests(discriminator:Discriminator, problem:Problem, c:Inferenc
 
 def solve(players:Players,
           problem:Problem,
-          c:InferenceConfig,        # Attempts and sampling
-          given:Sequence[str]=()    # Tests that help to choose
+          given:Sequence[str]=(),   # Tests that help to choose
+          *,
+          attempts:int=1, temperature:float=0.7, top_p:float=0.9, seed:int=0
          )->dict[str, Any]:         # id, stages, code, chosen, programs, tests, cut_off
     "Attempts at one problem, and the chosen one; the same seed gives the same attempts whatever was solved before."
-    generator, n = players['generator'], c.attempts
-    rng = torch.Generator(generator.policy.device).manual_seed(random.Random(f'{c.seed} {problem.id}').getrandbits(48))
-    transcripts = generator.write([problem], n, c.temperature, rng, top_p=c.top_p)
+    generator, n = players['generator'], attempts
+    rng = torch.Generator(generator.policy.device).manual_seed(random.Random(f'{seed} {problem.id}').getrandbits(48))
+    transcripts = generator.write([problem], n, temperature, rng, top_p=top_p)
     programs = generator.programs(transcripts, [problem] * n)
     tests, best = [], 0
     if n > 1:
-        tests = discriminator_tests(players['discriminator'], problem, c, rng)
+        tests = discriminator_tests(players['discriminator'], problem, rng, temperature=temperature, top_p=top_p)
         every = [*given, *tests]
         rows = [dict(zip(every, row)) for row in grade_matrix(programs, every)] if every else [{}] * n
         best = choose_attempt([[row[t] for t in given] for row in rows], [[row[t] for t in tests] for row in rows],
@@ -195,7 +200,7 @@ def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:Infere
     with path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar:
         for problem in problems:
             if problem.id in known: continue
-            r = solve(players, problem, c)
+            r = solve(players, problem, **c.sampling())
             if c.execute_tests: execute(r, problem)
             print(json.dumps(r), file=f, flush=True)
             results.append(r)
@@ -258,7 +263,7 @@ def run(argv:list[str])->None:
             results = solve_batch(players, problems, output, c, settings=settings)
             print(f'{summary(results, c, len(stages))}\nresults in {output}')
             return
-        r = solve(players, problems[0], c, problems[0].baseline_tests)
+        r = solve(players, problems[0], problems[0].baseline_tests, **c.sampling())
     if c.execute_tests: execute(r, problems[0])
     if output: write_json(output, r)
     print(as_text(r, problems[0], stages, c.reasoning))

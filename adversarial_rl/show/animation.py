@@ -50,6 +50,13 @@ def _tests(fig:Figure, tests:list[ShownTest], judged:bool):
         fig.text(0.15, 0.39 - i * LINE, _plain(test.test[:48]), fontsize=9, family='monospace', color=colour)
         fig.text(0.56, 0.39 - i * LINE, verdict, fontsize=9, color=colour)
 
+def _rewards(record:Record, attempt:int)->str:
+    "What both players earn, and for what."
+    verdicts = [t.passed for t in shown_tests(record, attempt) if t.passed is not None]
+    best = max(suite.reward for suite in record.suites)
+    return (f'The program passes {sum(verdicts)} of {len(verdicts)} valid tests: the generator earns '
+            f'{record.attempts[attempt].reward:.2f}.  The best suite earns {best:.2f}.')
+
 # %% ../../nbs/12_show/05_animation.ipynb #a1b2c312
 def round_frame(record:Record, attempt:int,
                 stages:int,         # Stages shown, from the first
@@ -68,9 +75,7 @@ def round_frame(record:Record, attempt:int,
         fig.text(0.02, 0.46, 'Tests', fontsize=9.5, weight='bold', color='black' if judged else BLUE)
         _tests(fig, few_tests(record, attempt), judged)
     if judged:
-        best = max(suite.reward for suite in record.suites)
-        rewards = f'generator earns {shown.reward:.2f}     discriminator earns {best:.2f}'
-        fig.text(0.02, 0.03, rewards, fontsize=11, weight='bold')
+        fig.text(0.02, 0.03, _rewards(record, attempt), fontsize=10, weight='bold')
     return fig
 
 # %% ../../nbs/12_show/05_animation.ipynb #a1b2c315

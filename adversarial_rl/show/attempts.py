@@ -60,10 +60,10 @@ class Record:
 
 # %% ../../nbs/12_show/02_attempts.ipynb #4f9a2205
 def records(r:Round, generator:Generator, discriminator:Discriminator,
-            graded_on:str='both'   # The tests that the round's generator was rewarded for
+            graded_on:str='both', kind:str='default'   # The tests that the round's generator was rewarded for
            )->list[Record]:
     "The round as plain data, one record per problem."
-    earned, paid = generator_rewards(r, graded_on).tolist(), discriminator_rewards(r).tolist()
+    earned, paid = generator_rewards(r, graded_on).tolist(), discriminator_rewards(r, kind).tolist()
     tokenizer, titles, found = generator.policy.tokenizer, [s.title for s in generator.stages], []
     for k, x in enumerate(r.problems):
         record = Record(x.problem, [], [])

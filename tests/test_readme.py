@@ -1,0 +1,32 @@
+"The README's Python runs, and the files that its links name exist."
+import re
+import subprocess
+import sys
+
+import processes
+from structure import ROOT
+
+README = (ROOT / 'README.md').read_text()
+TRAIN = ('--config configs/starter.yaml --n-discriminator-steps 1 --n-generator-steps 0 --k-alternating-steps 0 '
+         '--together-steps 0 --held-out 4 --report-to none').split()
+
+
+def test_its_python_runs(tmp_path):
+    folders = ['--output-dir', tmp_path / 'output', '--checkpoint-dir', tmp_path / 'checkpoints' / 'run']
+    assert processes.run('run_training', *TRAIN, *folders, cwd=ROOT).returncode == 0
+    code, = re.findall(r'```python\n(.*?)```', README, re.S)
+    done = subprocess.run([sys.executable, '-c', code], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith('success (True, True)\n')
+
+
+def test_its_links_lead_to_files():
+    for document in ('README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'RESULTS.md'):
+        links = re.findall(r'\]\((?!https?:|#)([^)#]+)', (ROOT / document).read_text())
+        assert not [link for link in links if not (ROOT / link).exists()], document
+
+
+def test_it_is_three_screens_long():
+    assert len(README) < 12_500
+    tables = re.findall(r'(?:^\|.*\n)+', README, re.M)
+    assert max(len(table.splitlines()) - 2 for table in tables) <= 8
