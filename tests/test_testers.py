@@ -267,7 +267,7 @@ def test_the_command_takes_a_problems_file(tmp_path, capfd):
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
     (['--problems', '0'], 'must be at least 1'),
     (['--mutants', '-1'], 'must be at least 0'),
-    (['--tests', 'many'], 'invalid int'),
+    (['--tests', 'many'], 'must be an integer'),
     (['--problems-file', 'absent.json'], 'no such problems file'),
     (['--model', 'no/such/model'], 'no/such/model'),
     (['--device', 'tpu'], '--device tpu: not known'),

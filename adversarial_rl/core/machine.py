@@ -47,7 +47,7 @@ HOSTS: dict[str, tuple[Callable[[Surroundings], bool], str]] = {   # Name -> tes
     'kaggle': (on_kaggle, 'KAGGLE_KERNEL_RUN_TYPE is set'),
     'colab': (on_colab, 'COLAB_RELEASE_TAG is set'),
     'lightning': (on_lightning, 'LIGHTNING_CLOUDSPACE_HOST or LIGHTNING_CLOUD_PROJECT_ID is set'),
-    'supercloud': (on_supercloud, 'SLURM_CLUSTER_NAME names it or TX-E1, HOME is below /home/gridsan, '
+    'supercloud': (on_supercloud, 'SLURM_CLUSTER_NAME names it or TX-E1, HOME is below gridsan, '
                                   'or the host name ends in supercloud.mit.edu'),
     'slurm': (on_slurm, 'SLURM_JOB_ID is set'),
     'lambda': (on_lambda, "the host name begins with 'lambda', or /etc/apt has a source of that name")}
