@@ -52,8 +52,9 @@ def restored_environment():
     os.environ.update(before)
 
 
+# Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches parallel spiral '
-           'tracking').split()
+           'tracking browser soak slurm live agents readme environments testers structure views benign').split()
 
 
 def pytest_collection_modifyitems(items):
@@ -61,3 +62,5 @@ def pytest_collection_modifyitems(items):
     names = [f'test_{name}' for name in LONGEST]
     def place(item): return names.index(item.path.stem) if item.path.stem in names else len(names)
     items.sort(key=place)
+    for item in items:
+        if place(item) < len(names): item.add_marker(pytest.mark.slow)

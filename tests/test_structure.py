@@ -10,7 +10,7 @@ from importlib.metadata import Distribution, distributions, PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from structure import bare_expressions, circles, Module, modules, ROOT, upward
+from structure import bare_expressions, circles, Module, modules, ROOT, upward, written
 
 import adversarial_rl
 
@@ -110,3 +110,10 @@ def test_version_and_types_travel():
     assert (ROOT / 'adversarial_rl' / 'py.typed').exists()
     listed = (ROOT / 'setup.py').read_text()
     assert 'py.typed' in listed and 'find_packages' in listed
+
+
+def test_no_line_of_the_library_is_over_120_columns():
+    "The linter reads the notebooks; this reads what they export, but for a template that says so."
+    long = {m.name: [line for line in written(m) if len(line) > 120] for m in modules()}
+    long.pop('starters.bundled')  # The text of a model card
+    assert not [name for name, lines in long.items() if lines]
