@@ -70,7 +70,7 @@ def round_frame(record:Record, attempt:int,
     fig.text(0.02, 0.96, _plain(title[:100]), fontsize=11, va='top')
     for i, (name, tokens) in enumerate(list(shown.stages.items())[:stages]):
         text = ''.join(text for text, _ in tokens)
-        _stage(fig, 0.02 + i * 0.196, name, text, newest=i == stages - 1 and not tests)
+        _stage(fig, 0.02 + i * 0.98 / len(shown.stages), name, text, newest=i == stages - 1 and not tests)
     if tests:
         fig.text(0.02, 0.46, 'Tests', fontsize=9.5, weight='bold', color='black' if judged else BLUE)
         _tests(fig, few_tests(record, attempt), judged)
