@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from adversarial_rl.grader.test_cases import parse_tests as parse_tests
     from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
     from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
-    from adversarial_rl.model.loading import load_trained as load_trained
+    from adversarial_rl.model.players import load_trained as load_trained
     from adversarial_rl.problems.curriculum import starter_problems as starter_problems
     from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
 
@@ -25,7 +25,7 @@ _MODULES = {
     'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
     'grade': 'grader.grading', 'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
-    'load_problems': 'problems.problem', 'load_trained': 'model.loading', 'parse_tests': 'grader.test_cases',
+    'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.test_cases',
     'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
     'train': 'game.trainer',
 }  # Public name -> module that defines it

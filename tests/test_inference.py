@@ -18,7 +18,7 @@ from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
 from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.game.trainer import AdversarialTrainer
-from adversarial_rl.model.loading import load_trained
+from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, save_problems
 from adversarial_rl.record.checkpoints import checkpoints, FORMAT, load_checkpoint, newest_checkpoint

@@ -13,13 +13,12 @@ from itertools import chain
 
 import torch
 
-from ..core.interval import Interval
+from ..core.statistics import bootstrap, Interval
 from ..grader.grading import grade_many
 from ..grader.suites import judge_suites
 from ..grader.test_cases import test_input
 from ..measure.held_out import distinct_share, sample_suites, validity_by_problem
 from ..measure.inputs import baseline_suites, random_inputs
-from ..measure.statistics import bootstrap
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator
 from ..problems.problem import Problem

@@ -18,7 +18,7 @@ import torch
 
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import write_whole
-from ..core.interval import Interval
+from ..core.statistics import Interval
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #22348160
 FORMAT = 3                 # Version of what a checkpoint holds; other versions are refused

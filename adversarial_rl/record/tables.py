@@ -12,7 +12,7 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.files import write_whole
-from ..core.interval import Interval
+from ..core.statistics import Interval
 
 # %% ../../nbs/04_record/05_tables.ipynb #643f35c9
 def markdown_table(head:Sequence[object],           # Headings of the columns

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PAD', 'END', 'Writer', 'Progress', 'Recipe', 'make_tokenizer', 'Example', 'Encoded', 'encode', 'Task',
-           'WarmStartBatch', 'batches', 'make_model', 'targets', 'warm_start']
+           'WarmStartBatch', 'batches', 'targets', 'warm_start']
 
 # %% ../../nbs/13_starters/01_warm_start.ipynb #fdb885ec
 import random
@@ -124,7 +124,7 @@ def batches(tokenizer, recipe:Recipe, task:Task, rng:random.Random)->Iterator[Wa
         yield WarmStartBatch(ids, mask, learned, [row.first for row in rows if row.first is not None])
 
 # %% ../../nbs/13_starters/01_warm_start.ipynb #27be90b1
-def make_model(recipe:Recipe, tokenizer)->Any:
+def _make_model(recipe:Recipe, tokenizer)->Any:
     "A Qwen2 model of the recipe's size with random weights."
     from transformers import Qwen2Config, Qwen2ForCausalLM
     torch.manual_seed(recipe.seed)
@@ -152,7 +152,7 @@ def warm_start(recipe:Recipe, task:Task, progress:Progress|None=None)->tuple[Any
     "Supervised learning on the task's examples."
     rng = random.Random(recipe.seed)
     tokenizer = make_tokenizer(task.texts(task.items, rng), recipe.vocabulary, task.stages, task.split)
-    model = make_model(recipe, tokenizer)
+    model = _make_model(recipe, tokenizer)
     optimizer = torch.optim.AdamW(model.parameters(), lr=recipe.learning_rate, betas=(0.9, 0.95), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda i: min(1, (i + 1) / 50) * (1 - i / recipe.steps))
     for step, batch in zip(range(recipe.steps), batches(tokenizer, recipe, task, rng)):
