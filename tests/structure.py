@@ -49,6 +49,26 @@ def arrows(found):
     return sorted({(m.name, other) for m in found for other in m.imports() if other in known - {m.name}})
 
 
+def rooms(found):
+    "What one sees first: the chapters, or the modules of a library that has none."
+    return sorted({m.chapter for m in found})
+
+
+def between_rooms(found):
+    "Who imports whom, chapter by chapter."
+    pairs = {(a.partition('.')[0], b.partition('.')[0]) for a, b in arrows(found)}
+    return sorted((a, b) for a, b in pairs if a != b)
+
+
+def nodes(module):
+    "Size of a module that does not depend on its layout: nodes of its syntax tree without annotations and imports."
+    tree = ast.parse(module.source)
+    for x in ast.walk(tree):
+        if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef)): x.returns = None
+        if isinstance(x, ast.arg): x.annotation = None
+    return sum(not isinstance(x, (ast.Import, ast.ImportFrom, ast.alias)) for x in ast.walk(tree))
+
+
 def upward(found):
     "Imports from a chapter to a later one."
     def place(name): return CHAPTERS.index(name.partition('.')[0])
@@ -110,11 +130,14 @@ def figures(root=ROOT):
     every = [f for m in found for f in functions(m)]
     bare = [f for f in every if isinstance(f.returns, ast.Name) and f.returns.id in ('list', 'dict')]
     return {
+        'rooms: chapters, or modules without chapters': len(rooms(found)),
+        'imports between rooms': len(between_rooms(found)),
         'modules': len(found),
         'imports between modules': len(arrows(found)),
         'imports to a later chapter': len(upward(found)) if '.' in found[0].name else 'no chapters',
         'modules in a circle': len(circles(found)),
         'public names': len(public),
+        'nodes of the syntax trees, without annotations and imports': sum(map(nodes, found)),
         'lines': len(lines),
         'characters': sum(map(len, lines)),
         'lines over 120 columns': sum(len(x) > 120 for x in lines),
