@@ -116,7 +116,7 @@ def positional(function):
 
 def settings(found):
     "Fields of the dataclasses that commands read."
-    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'IntervalConfig', 'SpiralConfig'}
+    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig'}
     classes = [x for m in found for x in m.tree.body if isinstance(x, ast.ClassDef) and x.name in names]
     return [f'{c.name}.{x.target.id}' for c in classes for x in c.body if isinstance(x, ast.AnnAssign)]
 

@@ -9,7 +9,7 @@ import yaml
 from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import IntervalConfig, PPOConfig, setting, TrainingConfig
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
 from adversarial_rl.mbpp.evaluate import Subject
 from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
 
@@ -55,7 +55,7 @@ def read(*flags, kind=Evaluation): return parse_config([kind], list(flags), '')[
 
 @pytest.mark.parametrize('path', FLAT, ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    kinds = [Subject, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, IntervalConfig]
+    kinds = [Subject, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, EvaluationConfig]
     configs = parse_config(kinds, ['--config', f'configs/{path.name}'], '')
     found = {k: v for c in configs for k, v in asdict(c).items()}
     for k, v in yaml.safe_load(path.read_text()).items(): assert found[k] == type(found[k])(v)
@@ -145,7 +145,8 @@ def test_dotenv_supplies_keys_to_libraries_and_removes_them_again(somewhere, mon
 
 
 def test_help_has_one_spelling_of_each_flag(capsys):
-    with pytest.raises(SystemExit) as end: parse_config([*KINDS, IntervalConfig], ['--help'], 'Train.', 'run_training')
+    with pytest.raises(SystemExit) as end:
+        parse_config([*KINDS, EvaluationConfig], ['--help'], 'Train.', 'run_training')
     text = capsys.readouterr().out
     assert end.value.code == 0 and '--learning-rate number' in text and '--learning_rate' not in text
     assert '--no-group-baseline' in text and ' --group-baseline' not in text and 'MBPP_EVAL_ENABLED' in text

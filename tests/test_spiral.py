@@ -142,6 +142,6 @@ def test_every_baseline_is_a_switch(tmp_path):
 @pytest.mark.parametrize('path', sorted((ROOT / 'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
     from adversarial_rl.core.config import parse_config
-    from adversarial_rl.core.settings import IntervalConfig, PPOConfig
-    config, ppo, _ = parse_config([SpiralConfig, PPOConfig, IntervalConfig], ['--config', f'configs/{path.name}'], '')
+    from adversarial_rl.core.settings import EvaluationConfig, PPOConfig
+    config, ppo, _ = parse_config([SpiralConfig, PPOConfig, EvaluationConfig], ['--config', f'configs/{path.name}'], '')
     assert self_play_ppo(ppo).critic_warmup == 0 and config.game_names

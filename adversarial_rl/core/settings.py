@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['REQUIRED', 'Config', 'QWEN', 'GRADED_ON', 'DISCRIMINATOR_REWARDS', 'setting', 'flag', 'check', 'PPOConfig',
-           'RunConfig', 'TrainingConfig', 'IntervalConfig']
+           'RunConfig', 'TrainingConfig', 'EvaluationConfig']
 
 # %% ../../nbs/01_core/05_settings.ipynb #ebac1394
 import dataclasses
@@ -149,7 +149,7 @@ class TrainingConfig(RunConfig):
 
 # %% ../../nbs/01_core/05_settings.ipynb #3b002640
 @dataclass
-class IntervalConfig:
+class EvaluationConfig:
     "When a run measures its model on MBPP, and on how many problems."
     mbpp_eval: bool = setting(
         True, 'do not measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED')

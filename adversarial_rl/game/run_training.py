@@ -11,19 +11,19 @@ from pathlib import Path
 
 from ..core.config import parse_config
 from ..core.errors import guarded, quiet_libraries
-from ..core.parallel import first
-from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
+from ..core.parallel import is_first_process
+from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 
 # %% ../../nbs/09_game/06_run_training.ipynb #8c5f1674
 def run(argv:list[str])->None:
     "The command `run_training`."
     about = 'Train a generator and a discriminator against each other, stage by stage.'
-    config, ppo, evaluation = parse_config([TrainingConfig, PPOConfig, IntervalConfig], argv, about, 'run_training')
+    config, ppo, evaluation = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], argv, about, 'run_training')
     quiet_libraries()
     from adversarial_rl.game.trainer import report, train
     from adversarial_rl.record.plots import cross_play_map, training_curves
     results, output = train(config, ppo, evaluation=evaluation), Path(config.output_dir)
-    if not first(): return   # Of several processes, only the first reports
+    if not is_first_process(): return   # Of several processes, only the first reports
     if results['stages']: training_curves(config.output_dir)
     if (output/'cross_play.csv').exists() and config.pool_size: cross_play_map(config.output_dir)
     if (cut := results['cut_off']) > .01:

@@ -22,8 +22,8 @@ from ..core.config import save_config
 from ..core.errors import enough_memory, UsageError
 from ..core.files import write_json
 from ..core.machine import library_versions, platform
-from ..core.parallel import first, gathered, join, one_writes
-from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
+from ..core.parallel import gathered, is_first_process, join, one_writes
+from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from ..core.statistics import Interval
 from .extras import Extras, write_extras
 from .opponents import playing_as
@@ -71,7 +71,7 @@ def planned(config:TrainingConfig, n_stages:int)->list[Step]:
 class AdversarialTrainer(Trainer):
     "Trains two players against each other; can be stopped and resumed at any step."
     free = Trainer.free | {'problems_file'}
-    defaults = asdict(TrainingConfig()) | asdict(PPOConfig()) | asdict(IntervalConfig())
+    defaults = asdict(TrainingConfig()) | asdict(PPOConfig()) | asdict(EvaluationConfig())
 
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None=None,
                   beside:dict[str, Any] | None=None # Further settings that must not change when the run is resumed
@@ -222,7 +222,7 @@ def _chosen_tokens(r:Round)->int:
 def _check_isolation(required:bool)->None:
     "Warn once, or raise `UsageError`, if programs under test are not isolated."
     report = sandbox_report()
-    if isolated(report) or not first(): return
+    if isolated(report) or not is_first_process(): return
     ways = '; '.join(name for name, state in report.items() if state != 'held')
     if required:
         raise UsageError(f'--require-isolation: on this machine a program could {ways}; '
@@ -245,14 +245,14 @@ def _before_and_after(before:dict[str, Any], after:dict[str, Any])->dict[str, An
 # %% ../../nbs/09_game/05_trainer.ipynb #79024305
 def train(config:TrainingConfig, ppo:PPOConfig,
           stages:list[ReasoningStage] | None=None, # Other stages than the five
-          evaluation:IntervalConfig | None=None    # On MBPP; none by default
+          evaluation:EvaluationConfig | None=None    # On MBPP; none by default
          )->dict[str, Any]:                        # The contents of `training_results.json`
     "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
     join()
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
-        return _train_here(config, ppo, stages, evaluation or IntervalConfig(mbpp_eval=False))
+        return _train_here(config, ppo, stages, evaluation or EvaluationConfig(mbpp_eval=False))
 
-def _train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None, evaluation:IntervalConfig
+def _train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage] | None, evaluation:EvaluationConfig
                )->dict[str, Any]:
     "`train` in this process."
     output = check_output(config)

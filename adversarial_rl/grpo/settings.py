@@ -25,7 +25,7 @@ from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.files import write_whole
 from ..core.machine import installed, Platform
-from ..core.settings import IntervalConfig, setting
+from ..core.settings import EvaluationConfig, setting
 from ..record.tracking import progress_bar, Tracker
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c4b3ff0d
@@ -64,9 +64,9 @@ class EvaluationSettings:
     dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #d7fb96cf
-def interval_settings(e:EvaluationSettings)->IntervalConfig:
+def interval_settings(e:EvaluationSettings)->EvaluationConfig:
     "The same settings as the callback for MBPP takes them."
-    return IntervalConfig(mbpp_eval=e.enabled, mbpp_eval_interval_steps=e.eval_interval_steps,
+    return EvaluationConfig(mbpp_eval=e.enabled, mbpp_eval_interval_steps=e.eval_interval_steps,
                           mbpp_eval_num_questions=e.num_questions, mbpp_eval_temperature=e.temperature,
                           mbpp_eval_timeout_seconds=e.timeout_seconds, mbpp_dataset=e.dataset,
                           mbpp_dataset_path=e.dataset_path)

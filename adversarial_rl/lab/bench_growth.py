@@ -14,7 +14,7 @@ import torch
 
 from ..core.config import parse_config
 from ..core.machine import peak_memory
-from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
+from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from ..game.trainer import AdversarialTrainer
 from .bench_models import bench_policy, Learning, our_update, prompts_of
 from .rounds import in_fresh_process, seconds_of
@@ -29,7 +29,7 @@ STEPS = ['--held-out', '1', '--n-discriminator-steps', '4', '--n-generator-steps
 def a_step(times:int=1, pool:int=0, problems:int=6)->dict[str, float]:
     "Seconds of each part, peak MB and the checkpoint's MB, with `times * problems` problems at once."
     flags = ['--config', 'configs/starter.yaml', '--problems-per-step', str(times * problems), '--pool-size', str(pool)]
-    config, ppo, _ = parse_config([TrainingConfig, PPOConfig, IntervalConfig], [*flags, *STEPS], '')
+    config, ppo, _ = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], [*flags, *STEPS], '')
     with tempfile.TemporaryDirectory() as folder:
         config.checkpoint_dir = folder
         trainer = AdversarialTrainer(config, ppo)

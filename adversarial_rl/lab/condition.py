@@ -20,7 +20,7 @@ from ..core.config import parse_config
 from ..core.errors import guarded, quiet_libraries
 from ..core.files import check_writable, write_json
 from ..core.machine import library_versions, platform
-from ..core.settings import check, IntervalConfig, PPOConfig, TrainingConfig
+from ..core.settings import check, EvaluationConfig, PPOConfig, TrainingConfig
 from ..game.schedule import Step
 from ..game.trainer import AdversarialTrainer
 from .meter import Clock, Meter, tester_figures
@@ -165,7 +165,7 @@ def read_configuration(file:str, seed:int, folder:str | Path, model:str | Path |
     "The configuration that `run_training` reads from a file, with a model in place of the file's."
     flags = ['--config', file, '--seed', str(seed), '--output-dir', str(folder), '--device', 'cpu']
     if model: flags += ['--generator-model', str(model), '--discriminator-model', str(model)]
-    config, ppo, _ = parse_config([TrainingConfig, PPOConfig, IntervalConfig], flags, '')
+    config, ppo, _ = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], flags, '')
     return config, ppo
 
 # %% ../../nbs/14_lab/04_condition.ipynb #554f5a52

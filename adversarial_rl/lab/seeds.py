@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..core.config import parse_config
 from ..core.errors import guarded
-from ..core.settings import IntervalConfig, PPOConfig, TrainingConfig
+from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from ..core.statistics import Interval, over_samples
 from ..grpo.code_execution import GRPOSettings
 from ..grpo.output_game import CodeGameSettings, KINDS
@@ -124,9 +124,9 @@ def _trl_settings(kind:type, flags:list[str])->dict:
 def spiral_settings(flags:list[str])->dict:
     "The configuration of self-play, whose optional libraries are imported only here."
     from adversarial_rl.selfplay.spiral import SpiralConfig
-    return _run_settings([SpiralConfig, PPOConfig, IntervalConfig], flags)
+    return _run_settings([SpiralConfig, PPOConfig, EvaluationConfig], flags)
 
-_main_settings = partial(_run_settings, [PPOConfig, TrainingConfig, IntervalConfig])
+_main_settings = partial(_run_settings, [PPOConfig, TrainingConfig, EvaluationConfig])
 
 # %% ../../nbs/14_lab/06_seeds.ipynb #56273f6f
 Panels = dict[str, dict[str, str]]   # Title -> label -> column of metrics.jsonl

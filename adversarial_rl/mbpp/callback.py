@@ -16,18 +16,18 @@ from typing import Any
 from transformers.trainer_callback import TrainerCallback, TrainerControl, TrainerState
 
 from ..core.errors import UsageError
-from ..core.settings import IntervalConfig
+from ..core.settings import EvaluationConfig
 from .evaluator import MBPPEvalConfig, MBPPEvaluator, Subject
 from .report import Report
 from .writers import Bare
 from ..problems.problem import Problem
 
 # %% ../../nbs/08_mbpp/07_callback.ipynb #e26a215d
-def create_eval_config_for_training(flags:IntervalConfig | None=None,
+def create_eval_config_for_training(flags:EvaluationConfig | None=None,
                                     **changes  # Fields of `MBPPEvalConfig`
                                    )->MBPPEvalConfig:
     "Settings of the evaluations during training."
-    f = flags or IntervalConfig()
+    f = flags or EvaluationConfig()
     c = MBPPEvalConfig(dataset=f.mbpp_dataset, dataset_path=f.mbpp_dataset_path,
                        num_questions=f.mbpp_eval_num_questions, temperature=f.mbpp_eval_temperature,
                        timeout_seconds=f.mbpp_eval_timeout_seconds, greedy=False)
@@ -101,7 +101,7 @@ class IntervalEvaluationCallback(TrainerCallback):
         self.measure_in_trainer('after', state, control, model, processing_class)
 
 # %% ../../nbs/08_mbpp/07_callback.ipynb #2758880a
-def interval_evaluation(flags:IntervalConfig | None, **kw)->IntervalEvaluationCallback | None:
+def interval_evaluation(flags:EvaluationConfig | None, **kw)->IntervalEvaluationCallback | None:
     "The callback for these flags, None where they turn it off; `kw` are its arguments."
     if not flags or not flags.mbpp_eval: return None
     try: evaluator = MBPPEvaluator(create_eval_config_for_training(flags))

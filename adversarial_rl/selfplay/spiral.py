@@ -21,7 +21,7 @@ from ..core.config import parse_config, save_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import write_json, write_whole
 from ..core.machine import platform
-from ..core.settings import IntervalConfig, PPOConfig
+from ..core.settings import EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
 from ..game.opponents import Kept
 from ..mbpp.callback import interval_evaluation
@@ -103,7 +103,7 @@ def cut_history(history:Path, step:int):
     write_whole(history, ''.join(json.dumps(x) + '\n' for x in lines if x['step'] <= step).encode())
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #3a4f1fee
-def _begin_run(config:SpiralConfig, ppo:PPOConfig, evaluation:IntervalConfig)->SelfPlay:
+def _begin_run(config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->SelfPlay:
     "Check everything that a run needs, then make its trainer, resumed if the config says so."
     output = check_output(config)
     check_opponents(config)
@@ -121,10 +121,10 @@ def _broken_share(path:Path, last:int=10)->float:
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #d1645a7d
 def train(config:SpiralConfig, ppo:PPOConfig,
-          evaluation:IntervalConfig|None=None   # On MBPP; none by default
+          evaluation:EvaluationConfig|None=None   # On MBPP; none by default
          )->dict[str, Any]:                     # What `training_results.json` holds
     "Self-play from the first step to the results."
-    evaluation = evaluation or IntervalConfig(mbpp_eval=False)
+    evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
     trainer, output = _begin_run(config, ppo, evaluation), Path(config.output_dir)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='learner')
@@ -167,7 +167,7 @@ def report(results:dict[str, Any])->str:
 def run(argv:list[str]):
     "The command `spiral_self_play`."
     about = 'Train one policy in both roles of a board game by self-play.'
-    config, ppo, evaluation = parse_config([SpiralConfig, PPOConfig, IntervalConfig], argv, about, 'spiral_self_play')
+    config, ppo, evaluation = parse_config([SpiralConfig, PPOConfig, EvaluationConfig], argv, about, 'spiral_self_play')
     quiet_libraries()
     results = train(config, ppo, evaluation)
     print(f'\n{report(results)}\n')

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from ..core.machine import library_versions, Platform, platform
-from ..core.settings import IntervalConfig, PPOConfig
+from ..core.settings import EvaluationConfig, PPOConfig
 from ..game.opponents import OpponentPool
 from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
@@ -47,7 +47,7 @@ def make_learner(model:str, lora_rank:int, place:Platform)->Policy:
 class SelfPlay(Trainer):
     "Self-play with role-conditioned advantages; can be stopped and resumed at any step."
     free = Trainer.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games'}
-    defaults = asdict(SpiralConfig()) | asdict(self_play_ppo(PPOConfig())) | asdict(IntervalConfig())
+    defaults = asdict(SpiralConfig()) | asdict(self_play_ppo(PPOConfig())) | asdict(EvaluationConfig())
     worst, pool_every, pool_chance = WORST, 20, .25
 
     def __init__(self, config:SpiralConfig, ppo:PPOConfig,
