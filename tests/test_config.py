@@ -1,5 +1,6 @@
 "Settings from five sources at the command line, the shipped configurations, and mistakes in one line."
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 
 import processes
@@ -36,6 +37,12 @@ class Nested:
     model: Model = field(default_factory=Model)
     training_args: dict = field(default_factory=dict)
     resume: bool = setting(False, 'continue')
+
+
+@dataclass
+class Several:
+    seeds: Sequence[int] = setting((0, 1), 'one run for each', 0, 9)
+    only: Sequence[str] = setting((), 'these alone', choices=('a', 'b'))
 
 
 @pytest.fixture(autouse=True)
@@ -127,6 +134,18 @@ def test_nested_settings_and_free_keys(somewhere):
     (somewhere/'run.yaml').write_text('model: starter\n')
     with pytest.raises(UsageError, match="'model' is not a setting, the closest is 'model.id'"):
         read('--config', 'run.yaml', kind=Nested)
+
+
+def test_several_values(somewhere, capsys):
+    (somewhere/'run.yaml').write_text('seeds: [4, 5]\n')
+    assert read(kind=Several) == Several((0, 1), ())
+    assert read('--only', 'a', 'b', '--config', 'run.yaml', kind=Several) == Several([4, 5], ['a', 'b'])
+    for flags, message in ((['--seeds', '1', 'x'], 'must be integers'), (['--seeds', '1', '10'], '10: must be at most'),
+                           (['--only', 'a', 'c'], 'c: must be one of a, b'), (['--only'], '--only: needs a value')):
+        with pytest.raises(UsageError, match=message) as error: read(*flags, kind=Several)
+        assert '\n' not in str(error.value)
+    with pytest.raises(SystemExit): read('--help', kind=Several)
+    assert '--seeds n [n ...]' in capsys.readouterr().out
 
 
 @pytest.mark.parametrize('content', [b'\xff\xfeA=1', b'A=a\x00b'])

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, cast, get_args, get_origin
 
 from .errors import SECRETS, UsageError
 from .files import resource, write_whole
@@ -108,9 +108,12 @@ def _add_setting(parser, names:Names, name:str):
         parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=text)
     elif name in names.dicts: parser.add_argument(f'--{name}', type=f.type, metavar='{key: value}', help=text)
     else:
-        if f.default not in (REQUIRED, None, ''): text += f' ({f.default})'.replace('%', '%%')
+        several, default = get_origin(f.type) is Sequence, cast(Any, f.default)
+        kind = get_args(f.type)[0] if several else f.type
+        if several: default = ' '.join(map(str, default))
+        if default not in (REQUIRED, None, ''): text += f' ({default})'.replace('%', '%%')
         kinds: dict[Any, str] = {int: 'n', float: 'number', str: 'text'}
-        parser.add_argument(flag(name), type=f.type, metavar=kinds[f.type], help=text)
+        parser.add_argument(flag(name), type=kind, nargs='+' if several else None, metavar=kinds[kind], help=text)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
 def read_yaml(path:str|Path)->dict[str, Any]:
@@ -136,7 +139,8 @@ class Given:
 
 def wanted(f:dataclasses.Field)->str:
     "The kind of value that this field needs, for messages."
-    kinds: dict[Any, str] = {int: 'an integer', float: 'a finite number', bool: 'true or false', str: 'a single value'}
+    kinds: dict[Any, str] = {int: 'an integer', float: 'a finite number', bool: 'true or false', str: 'a single value',
+                             Sequence[int]: 'integers'}
     return kinds.get(f.type, 'a mapping')
 
 # %% ../../nbs/01_core/06_config.ipynb #98d27f12
@@ -157,9 +161,9 @@ class CommandLine:
 
     def mistake(self, text:str)->UsageError:
         "The parser's message, shorter."
-        if wrong := re.search(r'Parser key "(\S+)": .*Got value: ?(.*)', text):
+        if wrong := re.search(r'Parser key "(\S+)".*Got value: ?(.*)', text):
             return UsageError(f'{flag(wrong[1])} {wrong[2]}: must be {wanted(self.names.fields[wrong[1]])}')
-        if wrong := re.search(r'argument (--\S+): expected one argument', text):
+        if wrong := re.search(r'argument (--\S+): expected (at least )?one argument', text):
             return UsageError(f'{wrong[1]}: needs a value')
         if wrong := re.search(r'unrecognized arguments: (\S+)', text):
             return UsageError(f'{wrong[1]}: not a setting; --help lists the settings')

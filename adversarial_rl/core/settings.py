@@ -46,11 +46,12 @@ def check(config:Config,                     # A dataclass whose fields are sett
         value, name = getattr(config, f.name), before + f.name
         if dataclasses.is_dataclass(value): check(value, labels, f'{name}.')
         low, high, choices = (f.metadata.get(k) for k in ('low', 'high', 'choices'))
-        label = f'{(labels or {}).get(name, flag(name))} {value}'
-        if choices and value not in choices: raise UsageError(f"{label}: must be one of {', '.join(choices)}")
-        if isinstance(value, float) and not math.isfinite(value): raise UsageError(f'{label}: must be a finite number')
-        if low is not None and value < low: raise UsageError(f'{label}: must be at least {low:g}')
-        if high is not None and value > high: raise UsageError(f'{label}: must be at most {high:g}')
+        for x in value if isinstance(value, (list, tuple)) else [value]:
+            label = f'{(labels or {}).get(name, flag(name))} {x}'
+            if choices and x not in choices: raise UsageError(f"{label}: must be one of {', '.join(choices)}")
+            if isinstance(x, float) and not math.isfinite(x): raise UsageError(f'{label}: must be a finite number')
+            if low is not None and x < low: raise UsageError(f'{label}: must be at least {low:g}')
+            if high is not None and x > high: raise UsageError(f'{label}: must be at most {high:g}')
     return config
 
 # %% ../../nbs/01_core/05_settings.ipynb #426938b3
