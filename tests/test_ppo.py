@@ -11,7 +11,7 @@ from adversarial_rl.learn import optimizer as learn_optimizer, ppo
 from adversarial_rl.learn.optimizer import LossScale
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import stage_episode, TOKENS
-from adversarial_rl.model.policy import load_model, Policy
+from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
@@ -416,12 +416,3 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     other = learner(policy)
     other.load_state_dict(who.state_dict())
     assert (other.optimizer.scale.value, other.optimizer.scale.good) == (4, 1)
-
-
-def test_four_bits_without_bitsandbytes_is_one_line(monkeypatch):
-    "Loading itself needs a GPU and is not tested here."
-    monkeypatch.setattr('adversarial_rl.model.policy.installed', lambda name: '')
-    with pytest.raises(UsageError, match='pip install bitsandbytes'):
-        load_model('starter', device='cuda', four_bit=True)
-    with pytest.raises(UsageError, match='needs a CUDA GPU, not mps'):
-        load_model('starter', device='mps', four_bit=True)

@@ -105,7 +105,7 @@ def _add_setting(parser, names:Names, name:str):
         add = partial(parser.add_argument, flag(name), type=bool, nargs='?', const=True, metavar='false')
         if not f.default or '.' in name: return add(help=text)
         add(help=argparse.SUPPRESS)
-        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=text)
+        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=f'turn off: {text}')
     elif name in names.dicts: parser.add_argument(f'--{name}', type=f.type, metavar='{key: value}', help=text)
     else:
         several, default = get_origin(f.type) is Sequence, cast(Any, f.default)

@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['REQUIRED', 'Config', 'QWEN', 'GRADED_ON', 'DISCRIMINATOR_REWARDS', 'setting', 'flag', 'check', 'PPOConfig',
-           'RunConfig', 'TrainingConfig', 'EvaluationConfig']
+           'RunConfig', 'with_defaults', 'TrainingConfig', 'EvaluationConfig']
 
 # %% ../../nbs/01_core/05_settings.ipynb #ebac1394
 import dataclasses
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -71,9 +72,9 @@ class PPOConfig:
     kl_coef: float = setting(0.01, "penalty for each token's distance from the reference policy", 0, 10)
     reference_steps: int = setting(
         0, 'updates after which the current policy becomes the reference; 0 keeps the base model', 0, 10**6)
-    group_baseline: bool = setting(True, "do not centre rewards within each problem's group")
+    group_baseline: bool = setting(True, "centre rewards within each problem's group")
     group_scale: bool = setting(False, "divide centred rewards by their group's standard deviation")
-    whiten_advantages: bool = setting(True, "do not standardise advantages over the batch's sampled tokens")
+    whiten_advantages: bool = setting(True, "standardise advantages over the batch's sampled tokens")
     missing_eos_penalty: float = setting(
         0.1, 'subtracted from the reward of a sequence that is cut off in the learning stage', 0, 10)
     logp_tolerance: float = setting(
@@ -94,7 +95,7 @@ class RunConfig:
     save_total_limit: int = setting(3, 'checkpoints kept, besides the best', 1, 10**6)
     seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
     temperature: float = setting(1.0, 'sampling temperature while training', 0.01, 10)
-    max_new_tokens: int = setting(128, 'longest answer, in tokens', 1, 100000)
+    max_new_tokens: int = setting(128, 'longest answer, in tokens; a model that thinks needs hundreds', 1, 100000)
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
     report_to: str = setting(
         'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
@@ -102,6 +103,17 @@ class RunConfig:
     sampling_threads: int = setting(
         0, "PyTorch's threads while sampling, 0 for its default; a tiny model samples faster with one", 0, 1024)
     pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
+
+# %% ../../nbs/01_core/05_settings.ipynb #5b1e77c2
+def with_defaults(**defaults)->Callable[[type], type]:
+    "Decorates a subclass of a dataclass, below `@dataclass`: inherited settings get other defaults."
+    def change(kind:type)->type:
+        for f in dataclasses.fields(kind):
+            if f.name not in defaults: continue
+            kind.__annotations__[f.name] = f.type
+            setattr(kind, f.name, dataclasses.field(default=defaults[f.name], metadata=f.metadata))
+        return kind
+    return change
 
 # %% ../../nbs/01_core/05_settings.ipynb #63ce00bf
 QWEN = 'Qwen/Qwen2.5-Coder-1.5B-Instruct'
@@ -114,7 +126,6 @@ class TrainingConfig(RunConfig):
     "Settings of adversarial training."
     generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub")
     discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
-    four_bit: bool = setting(False, 'hold the frozen base in 4 bits; needs an NVIDIA GPU and bitsandbytes')
     problems_file: str = setting(
         'starter', "'starter' for the bundled curriculum, or a JSON file in the format of data/example_problems.json")
     n_discriminator_steps: int = setting(2, 'discriminator steps in each stage, generator frozen', 0, 10**6)
@@ -153,7 +164,7 @@ class TrainingConfig(RunConfig):
 class EvaluationConfig:
     "When a run measures its model on MBPP, and on how many problems."
     mbpp_eval: bool = setting(
-        True, 'do not measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED')
+        True, 'measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED')
     mbpp_eval_interval_steps: int = setting(
         20, 'steps between two evaluations on MBPP', 1, 10**6, env='MBPP_EVAL_INTERVAL_STEPS')
     mbpp_eval_num_questions: int = setting(
@@ -162,5 +173,4 @@ class EvaluationConfig:
         0.2, 'sampling temperature on MBPP', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE')
     mbpp_eval_timeout_seconds: float = setting(
         10.0, 'wall time of a program with its tests, in seconds', 0.1, 3600, env='MBPP_EVAL_TIMEOUT_SECONDS')
-    mbpp_dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full', 'plus'))
     mbpp_dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')

@@ -61,7 +61,7 @@ class InferenceConfig:
     top_p: float = setting(0.9, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)
     seed: int = setting(0, 'random seed of all sampling', 0, 2**31 - 1)
     output: str = setting('', 'file for the results: JSON, in a batch JSON lines (default output/inference.jsonl)')
-    reasoning: bool = setting(True, 'leave out the reasoning and print the code alone')
+    reasoning: bool = setting(True, 'print the reasoning before the code')
 
     def sampling(self)->dict[str, Any]:
         "Arguments of `solve`."

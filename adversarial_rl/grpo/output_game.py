@@ -191,7 +191,7 @@ class OpponentSettings:
     refresh_every: int = setting(10, "steps between two copies of the learner, for 'earlier'", 1, 10**6)
     id: str = setting('', "the model's name, for 'model' and 'server'")
     url: str = setting('', "for 'server', such as http://localhost:8000/v1")
-    chat: bool = setting(True, 'let the server continue the prompt instead of answering in a chat')
+    chat: bool = setting(True, 'ask for an answer in a chat; otherwise the server continues the prompt')
     predictions: int = setting(1, 'predictions for each program', 1, 1000)
     max_new_tokens: int = setting(64, 'longest prediction, in tokens', 1, 100000)
     temperature: float = setting(1.0, 'sampling temperature of the opponent', 0, 10)

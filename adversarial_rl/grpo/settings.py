@@ -48,19 +48,18 @@ class VLLMSettings:
 @dataclass
 class WandBSettings:
     "Weights & Biases."
-    enabled: bool = setting(True, 'do not report to W&B; by default it is used if there is a key or it is offline')
+    enabled: bool = setting(True, 'report to W&B if it has a key or is offline')
     project: str = setting('adversarial_rl', 'its project')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #b7f52667
 @dataclass
 class EvaluationSettings:
     "MBPP before, during and after training."
-    enabled: bool = setting(True, 'do not measure on MBPP')
+    enabled: bool = setting(True, 'measure on MBPP')
     eval_interval_steps: int = setting(20, 'steps between two evaluations', 1, 10**6)
     num_questions: int = setting(5, 'problems in each evaluation', 1, 10**6)
     temperature: float = setting(0.2, 'sampling temperature', 1e-3, 10)
     timeout_seconds: float = setting(10.0, 'wall time of a program with its tests, in seconds', 0.1, 3600)
-    dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full', 'plus'))
     dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #d7fb96cf
@@ -68,8 +67,7 @@ def interval_settings(e:EvaluationSettings)->EvaluationConfig:
     "The same settings as the callback for MBPP takes them."
     return EvaluationConfig(mbpp_eval=e.enabled, mbpp_eval_interval_steps=e.eval_interval_steps,
                           mbpp_eval_num_questions=e.num_questions, mbpp_eval_temperature=e.temperature,
-                          mbpp_eval_timeout_seconds=e.timeout_seconds, mbpp_dataset=e.dataset,
-                          mbpp_dataset_path=e.dataset_path)
+                          mbpp_eval_timeout_seconds=e.timeout_seconds, mbpp_dataset_path=e.dataset_path)
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #eb30f403
 @dataclass

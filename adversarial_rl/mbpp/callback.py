@@ -28,7 +28,7 @@ def create_eval_config_for_training(flags:EvaluationConfig | None=None,
                                    )->MBPPEvalConfig:
     "Settings of the evaluations during training."
     f = flags or EvaluationConfig()
-    c = MBPPEvalConfig(dataset=f.mbpp_dataset, dataset_path=f.mbpp_dataset_path,
+    c = MBPPEvalConfig(dataset_path=f.mbpp_dataset_path,
                        num_questions=f.mbpp_eval_num_questions, temperature=f.mbpp_eval_temperature,
                        timeout_seconds=f.mbpp_eval_timeout_seconds, greedy=False)
     return replace(c, **changes)

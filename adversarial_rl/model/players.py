@@ -91,7 +91,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str)->tuple[Generator,
     policies = {}
     for model in dict.fromkeys(models.values()):
         names = [name for name in models if models[name] == model]
-        loaded = load_model(model, dtype, device, four_bit=config.four_bit)
+        loaded = load_model(model, dtype, device)
         policies[model] = Policy(*loaded, names, rank=config.lora_rank, alpha=config.lora_rank)
     generator = Generator(policies[config.generator_model], max_new_tokens=config.max_new_tokens)
     discriminator = Discriminator(policies[config.discriminator_model], max_tests=config.max_tests,

@@ -19,7 +19,7 @@ from torch import nn
 
 from ..core.errors import out_of_memory, UsageError
 from ..core.files import resource
-from ..core.machine import installed, online
+from ..core.machine import online
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
 _BUNDLED = ('starter', 'starter_printing', 'starter_games')
@@ -42,16 +42,6 @@ def find_model(name:str)->ModelSource:
     return ModelSource(name, local=True, cache_dir=str(_CACHE) if hub_cache.is_dir() else None)
 
 # %% ../../nbs/06_model/01_policy.ipynb #196011a2
-def _four_bit(dtype:str, device:str)->dict[str, Any]:
-    "Arguments that load a model in 4 bits and compute in `dtype`."
-    if not device.startswith('cuda'): raise UsageError(f'--four-bit: needs a CUDA GPU, not {device}; leave it out')
-    if not installed('bitsandbytes'):
-        raise UsageError('--four-bit: needs bitsandbytes; pip install bitsandbytes, or leave it out')
-    from transformers import BitsAndBytesConfig
-    config = BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type='nf4', bnb_4bit_use_double_quant=True,
-                                bnb_4bit_compute_dtype=getattr(torch, dtype))
-    return dict(device_map={'': device}, quantization_config=config)
-
 def _load_tokenizer(path:str, options:dict[str, Any]):
     "A tokenizer as it was saved; `AutoTokenizer` would rebuild a plain one with the model type's token boundaries."
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
@@ -78,7 +68,6 @@ def _check_logits(name:str, config):
 def load_model(name:str,             # 'starter', a folder, or a model's name on the hub
                dtype:str='float32',  # Number type of the weights
                device:str='cpu', *,
-               four_bit:bool=False,  # Whether weights are held in 4 bits (QLoRA, arXiv 2305.14314); CUDA only
                cache_dir:str=''      # The hub's cache folder, if not the usual one
               )->tuple[Any, Any]:    # Model and tokenizer
     "Load a causal language model and its tokenizer, with a pad token; raises `UsageError` if that fails."
@@ -86,17 +75,16 @@ def load_model(name:str,             # 'starter', a folder, or a model's name on
     source = find_model(name)
     options: dict[str, Any] = dict(local_files_only=source.local)
     if cache := source.cache_dir or cache_dir: options['cache_dir'] = cache
-    packed = _four_bit(dtype, device) if four_bit else {}
     try:
         tokenizer = _load_tokenizer(source.path, options)
         model: Any = AutoModelForCausalLM.from_pretrained(source.path, dtype=getattr(torch, dtype),
-                                                          attn_implementation='sdpa', **options, **packed)
+                                                          attn_implementation='sdpa', **options)
     except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e:
         if out_of_memory(e): raise
         raise UsageError(_cannot_load(name, e)) from e
     if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
     _check_logits(name, model.config)
-    return (model if packed else model.to(device)).eval(), tokenizer
+    return model.to(device).eval(), tokenizer
 
 # %% ../../nbs/06_model/01_policy.ipynb #7a355e97
 class ValueHead(nn.Linear):

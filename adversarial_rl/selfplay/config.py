@@ -10,18 +10,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.settings import PPOConfig, QWEN, RunConfig, setting
+from ..core.settings import PPOConfig, QWEN, RunConfig, setting, with_defaults
 from ..learn.advantages import RoleBaseline
 from .matches import OPPONENTS
 
 # %% ../../nbs/11_selfplay/04_config.ipynb #a4dfd4dc
 @dataclass
+@with_defaults(output_dir='output/spiral', checkpoint_dir='checkpoints/spiral', save_steps=10, max_new_tokens=8)
 class SpiralConfig(RunConfig):
     "Settings of self-play."
-    output_dir: str = setting('output/spiral', 'folder for metrics, games, results and figures')
-    checkpoint_dir: str = setting('checkpoints/spiral', 'folder for checkpoints')
-    save_steps: int = setting(10, 'steps between checkpoints', 1, 10**6)
-    max_new_tokens: int = setting(8, 'longest answer, in tokens; a model that thinks needs hundreds', 1, 100000)
     model: str = setting(QWEN, "the policy's base: 'starter_games', a folder, or a name on the Hugging Face hub")
     games: str = setting('tic_tac_toe', "OpenSpiel's names of the board games, separated by spaces")
     steps: int = setting(200, 'updates', 1, 10**7)
@@ -35,11 +32,6 @@ class SpiralConfig(RunConfig):
     opponents: str = setting(
         'random minimax', f'opponents before and after training: {", ".join(OPPONENTS)}, separated by spaces; '
         'those that cannot play a board game are left out')
-    opponent_checkpoint: str = setting('', 'an earlier checkpoint as a further opponent, a .pt file')
-    opponent_url: str = setting(
-        '', 'an OpenAI-compatible server as a further opponent, such as http://localhost:8000/v1')
-    opponent_model: str = setting('', "the model's name on that server")
-    opponent_chat: bool = setting(True, 'let the server continue the plain prompt; for a model without a chat template')
     eval_games: int = setting(
         400, 'games against each opponent in each role, before and after; 0 for none', 0, 10**6)
     eval_steps: int = setting(20, 'steps between two measurements of the moves', 1, 10**6)

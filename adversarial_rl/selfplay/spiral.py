@@ -15,22 +15,18 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import torch
-
 from ..core.config import parse_config, save_config
 from ..core.errors import enough_memory, guarded, quiet_libraries, UsageError
 from ..core.files import write_json, write_whole
 from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
-from ..game.opponents import Kept
 from ..mbpp.callback import interval_evaluation
-from ..model.agents import Local, Server
+from ..model.agents import Local
 from ..model.policy import Policy
 from ..record.checkpoints import load_checkpoint
 from ..record.run_loop import check_output, check_players, load_players, resume_or_begin, run_loop
 from ..record.tracking import read_metrics
-from .batches import EarlierPlayer
 from .board_games import load_game
 from .config import SpiralConfig
 from .matches import BoardPlayer, make_opponent, OPPONENTS, PromptedPlayer
@@ -47,9 +43,6 @@ def check_opponents(config:SpiralConfig):
         for name in config.game_names:
             try: make_opponent(opponent, name)
             except UsageError as e: print(f'left out: {e}', file=sys.stderr)
-    if config.opponent_url and not config.opponent_model:
-        raise UsageError('--opponent-url: also name the model on that server, --opponent-model')
-    if config.opponent_checkpoint: load_checkpoint(config.opponent_checkpoint)
 
 def named_opponents(config:SpiralConfig, name:str)->dict[str, BoardPlayer]:
     "The opponents among `OPPONENTS` that the config names and that can play this board game."
@@ -59,36 +52,14 @@ def named_opponents(config:SpiralConfig, name:str)->dict[str, BoardPlayer]:
         except UsageError: continue   # `check_opponents` has reported it
     return opponents
 
-# %% ../../nbs/11_selfplay/07_spiral.ipynb #0992375f
-def _checkpoint_opponent(trainer:SelfPlay)->EarlierPlayer:
-    "The learner with the adapter of another checkpoint."
-    path = trainer.config.opponent_checkpoint
-    state, info = load_checkpoint(path)
-    check_players(path, info, trainer.players)
-    adapter = {name: x for name, x in state['players']['learner'].items() if not name.startswith('value_head.')}
-    generator = torch.Generator(trainer.platform.device).manual_seed(1)
-    return EarlierPlayer(trainer.policy, trainer.config, generator,
-                         Kept(step=info['step'], adapter=adapter))
-
-def _model_opponents(trainer:SelfPlay)->dict[str, BoardPlayer]:
-    "A server's model and an earlier checkpoint, where the config names them."
-    c = trainer.config
-    opponents: dict[str, BoardPlayer] = {}
-    if c.opponent_url:
-        agent = Server(c.opponent_url, c.opponent_model, c.max_new_tokens, chat=c.opponent_chat)
-        opponents['server'] = PromptedPlayer(agent, c.temperature, c.think)
-    if c.opponent_checkpoint: opponents['checkpoint'] = _checkpoint_opponent(trainer)
-    return opponents
-
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #b3d9bc5e
 def against(trainer:SelfPlay)->dict[str, dict[str, Rates]]: # Board game -> opponent -> rates
     "The learner's rates against every opponent."
     c = trainer.config
     if not c.eval_games: return {}
     player = PromptedPlayer(Local(trainer.policy, 'learner', c.max_new_tokens), c.temperature, c.think)
-    models = _model_opponents(trainer)
     return {name: {opponent: rates(name, player, other, n=c.eval_games, seed=1)
-                   for opponent, other in (named_opponents(c, name) | models).items()}
+                   for opponent, other in named_opponents(c, name).items()}
             for name in trainer.games}
 
 def measure(trainer:SelfPlay)->dict[str, Any]:
