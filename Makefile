@@ -58,15 +58,15 @@ starter: .venv/installed-games
 	  $(PYTHON) -m venv $$share .venv 2>/dev/null || { $(PYTHON) -m venv $$share --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }; \
 	  test -z "$$share" || $(PYTHON) -c 'import glob, sys, sysconfig; sys.prefix == sys.base_prefix or open(glob.glob(".venv/lib/python*/site-packages")[0] + "/outer.pth", "w").write(sysconfig.get_path("purelib"))'
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(PIP) '$(TORCH)'
-	$(PIP) -e .
+	$(PIP) -e '.[train]'
 	@touch $@
 
 .venv/installed-dev: .venv/installed
-	$(PIP) -e '.[dev,tracking]'
+	$(PIP) -e '.[train,dev,tracking]'
 	@touch $@
 
 .venv/installed-games: .venv/installed
-	$(PIP) -e '.[games]'
+	$(PIP) -e '.[train,games]'
 	@touch $@
 
 clean:

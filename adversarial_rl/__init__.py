@@ -1,11 +1,11 @@
 """Two language models play a game over coding problems and learn from it with PPO, stage by stage.
 
 What a script needs stands here and is loaded when it is first used, so `import adversarial_rl` loads no PyTorch.
+Without the extra `train`, the grader and the problems work, and the other names raise `NotInstalled`, an `ImportError`.
 """
 
 __version__ = "0.1.0"
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -35,7 +35,8 @@ __all__ = list(_MODULES)
 def __getattr__(name: str):
     "Load a public name when it is first used (PEP 562)."
     if name not in _MODULES: raise AttributeError(f"module 'adversarial_rl' has no attribute '{name}'")
-    globals()[name] = getattr(import_module(f'adversarial_rl.{_MODULES[name]}'), name)
+    from .core.commands import load
+    globals()[name] = getattr(load(_MODULES[name], name), name)
     return globals()[name]
 
 

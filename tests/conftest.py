@@ -1,6 +1,10 @@
 "What every test shares: one thread, no network, a model of toy size, and an environment that stays as it was."
 import os
+import shutil
 import signal
+import subprocess
+import sys
+from pathlib import Path
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background job and its children ignore Ctrl-C
 os.environ.setdefault('OMP_NUM_THREADS', '1')
@@ -34,6 +38,18 @@ def qwen(tokenizer):
     return make
 
 
+@pytest.fixture(scope='session')
+def wheel(tmp_path_factory):
+    "The project's wheel, built from a copy of this clone."
+    root, place = Path(__file__).resolve().parents[1], tmp_path_factory.mktemp('wheel')
+    if not (root/'setup.py').exists(): pytest.skip('not in a clone')
+    left_out = shutil.ignore_patterns('.*', 'output', 'run', 'build', '*.egg-info')
+    shutil.copytree(root, place/'clone', ignore=left_out)
+    words = '-m pip wheel -q --no-deps --no-build-isolation --disable-pip-version-check'.split()
+    subprocess.run([sys.executable, *words, '-w', place/'dist', place/'clone'], check=True)
+    return next((place/'dist').glob('*.whl'))
+
+
 def pytest_addoption(parser):
     parser.addoption('--off', default='', help='isolation layers to leave out: namespaces,landlock,seccomp,user')
 
@@ -54,7 +70,8 @@ def restored_environment():
 
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches parallel spiral '
-           'tracking browser soak slurm live agents readme environments testers structure views benign').split()
+           'tracking browser soak slurm live agents readme grader_light environments testers structure '
+           'views benign').split()
 
 
 def pytest_collection_modifyitems(items):

@@ -54,10 +54,10 @@ def build(name, python, folder):
 
 
 def requirements()->list:
-    "The project's, as pip reads them."
+    "The project's for training, as pip reads them."
     ini = configparser.ConfigParser(delimiters=['='])
     ini.read(ROOT/'settings.ini')
-    return ini['DEFAULT']['requirements'].split()
+    return ini['DEFAULT']['train_requirements'].split()
 
 
 def replaced(python, folder)->dict:

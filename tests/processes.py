@@ -9,15 +9,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from configparser import ConfigParser
 from importlib import import_module
 from multiprocessing.reduction import DupFd
-from pathlib import Path
 
-ini = ConfigParser(delimiters=['='])
-ini.read(Path(__file__).parents[1] / 'settings.ini', encoding='utf-8')
-MODULES = {name: target.partition(':')[0] for name, _, target in
-           (line.partition('=') for line in ini['DEFAULT']['console_scripts'].split())}
+from adversarial_rl.core import commands
+
+MODULES = {c.name: f'adversarial_rl.{c.module}' for c in vars(commands).values() if isinstance(c, commands.Command)}
 LOADED = ['adversarial_rl.game.trainer', 'adversarial_rl.game.inference', 'adversarial_rl.mbpp.evaluate',
           'adversarial_rl.record.plots', 'adversarial_rl.grpo.output_game',
           'transformers.models.qwen2.modeling_qwen2', 'trl.trainer.grpo_trainer']

@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import processes
 import pytest
@@ -241,18 +240,9 @@ def test_help_names_the_flags_and_explains_them():
     assert 'discriminator steps in each stage' in ' '.join(done.stdout.split())
 
 
-def pip(*words):
-    line = [sys.executable, '-m', 'pip', *words, '-q', '--no-deps', '--disable-pip-version-check']
-    subprocess.run(line, check=True)
-
-
-def test_the_wheel_brings_its_data_and_trains_outside_the_project(tmp_path):
-    root = Path(__file__).resolve().parent.parent
-    if not (root/'setup.py').exists(): pytest.skip('not in a clone')
-    left_out = shutil.ignore_patterns('.venv', '.git', 'output*', 'run', 'build', '*.egg-info')
-    shutil.copytree(root, tmp_path/'clone', ignore=left_out)
-    pip('wheel', '--no-build-isolation', '-w', tmp_path/'dist', tmp_path/'clone')
-    pip('install', '--target', tmp_path/'site', next((tmp_path/'dist').glob('*.whl')))
+def test_the_wheel_brings_its_data_and_trains_outside_the_project(wheel, tmp_path):
+    install = '-m pip install -q --no-deps --disable-pip-version-check --target'.split()
+    subprocess.run([sys.executable, *install, tmp_path/'site', wheel], check=True)
     here = dict(env=dict(os.environ, PYTHONPATH=str(tmp_path/'site')), cwd=tmp_path, capture_output=True, text=True)
     where = subprocess.run([sys.executable, '-c', 'import adversarial_rl; print(adversarial_rl.__file__)'], **here)
     assert str(tmp_path) in where.stdout

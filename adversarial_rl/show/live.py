@@ -13,12 +13,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib.metadata import entry_points
 from pathlib import Path
 
 import psutil
 from matplotlib.figure import Figure
 
+from ..core import commands
 from ..core.errors import UsageError
 from ..record.plots import training_figure
 from ..record.tracking import read_metrics
@@ -50,7 +50,7 @@ def start(command:str,                    # Such as 'run_training'
     if process := running(output_dir):
         print(f'process {process} is still running in {output_dir}')
         return process
-    module, = (x.module for x in entry_points(group='console_scripts', name=command))
+    module = f'adversarial_rl.{getattr(commands, command).module}'
     folder = Path(output_dir)
     folder.mkdir(parents=True, exist_ok=True)
     argv = [sys.executable, '-W', 'ignore', '-m', module, *shlex.split(flags), output_flag, str(folder)]
