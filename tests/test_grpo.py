@@ -133,8 +133,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
     (grpo, ['--resume', 'true'], 'no complete checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'),
     (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),
-    (code_game, ['--opponent.kind', 'server'], 'opponent.id'),
-    (code_game, ['--reward', 'learnability'], 'opponent.predictions')])
+    (code_game, ['--opponent.kind', 'server'], 'opponent.id')])
 def test_mistakes_are_one_line(module, more, message, tmp_path, capsys):
     assert module.main(flags(module, tmp_path/'o', *more)) == 2
     err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]

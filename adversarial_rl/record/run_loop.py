@@ -32,19 +32,21 @@ def say(text:str)->None:
     except (OSError, ValueError): print(text, file=sys.stderr)   # A notebook's stderr has no file number
 
 @contextlib.contextmanager
-def finish_step_first()->Iterator[threading.Event]:
-    "Inside, Ctrl-C sets the yielded event; pressed again it raises `KeyboardInterrupt` as usual."
-    pressed = threading.Event()
-    def handle(signum, frame):
-        if pressed.is_set(): raise KeyboardInterrupt('stopped at once; --resume goes on from the last checkpoint')
-        pressed.set()
+def finish_step_first(signals:Sequence[signal.Signals]=(signal.SIGINT,))->Iterator[list[signal.Signals]]:
+    "Inside, signals only enter the yielded list; Ctrl-C pressed again raises `KeyboardInterrupt` as usual."
+    received: list[signal.Signals] = []
+    def handle(number, frame):
+        if received and number == signal.SIGINT:
+            raise KeyboardInterrupt('stopped at once; --resume goes on from the last checkpoint')
+        received.append(signal.Signals(number))
         say('finishing this step; Ctrl-C again stops at once')
     if threading.current_thread() is not threading.main_thread():
-        yield pressed
+        yield received
         return
-    usual = signal.signal(signal.SIGINT, handle)
-    try: yield pressed
-    finally: signal.signal(signal.SIGINT, usual)
+    usual = {s: signal.signal(s, handle) for s in signals}
+    try: yield received
+    finally:
+        for s, handler in usual.items(): signal.signal(s, handler)
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #283b6cab
 class Adapted(Protocol):
@@ -226,7 +228,7 @@ def run_loop(trainer:Trainer,
     "Take all steps that are left; on Ctrl-C finish the step, save and raise `KeyboardInterrupt`."
     c = trainer.config
     with Tracker(c.output_dir, trainer.first_row, trainer.recent, settings, c.report_to) as tracker, \
-         progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as stop:
+         progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as received:
         first = trainer.first_metrics() | _evaluation_row(trainer, evaluation) if trainer.step == 0 else {}
         if first: tracker.write(dict(step=0) | first)
         while trainer.step < trainer.steps:
@@ -236,8 +238,8 @@ def run_loop(trainer:Trainer,
             bar.set_description(before, refresh=False)
             bar.set_postfix_str(after, refresh=False)
             bar.update()
-            if anybody(stop.is_set()): stop.set()
+            stopping = anybody(bool(received))
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
-            if due or stop.is_set(): path = trainer.save()
-            if stop.is_set():
+            if due or stopping: path = trainer.save()
+            if stopping:
                 raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
