@@ -8,7 +8,7 @@ import torch
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
 from adversarial_rl.learn import optimizer as learn_optimizer, ppo
-from adversarial_rl.learn.optimizer import LossScale
+from adversarial_rl.learn.optimizer import _LossScale
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import stage_episode, TOKENS
 from adversarial_rl.model.policy import Policy
@@ -57,7 +57,7 @@ def test_sampling_and_training_agree_on_log_probabilities(policy):
     t, _ = ragged(policy)
     assert len({int(m.sum()) for m in t.mask}) > 2
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.mask, t.action, .7)[0]
+        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=.7)[0]
     torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
 
 
@@ -71,7 +71,7 @@ def test_first_ratio_is_one(policy):
 def test_wrong_temperature_would_be_seen(policy):
     t, _ = ragged(policy)
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.mask, t.action, 1.)[0]
+        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=1.)[0]
     assert (logp - t.logp[t.action]).abs().max() > 1e-2
 
 
@@ -185,7 +185,7 @@ def test_cut_off_costs_the_penalty(policy):
     t.truncated[:] = False
     t.truncated[0, 1] = True
     for stage, dead in ((1, 0), (0, 1)):
-        update = learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage, .7)
+        update = learner(policy).update(t, torch.ones(2), torch.zeros(2, dtype=torch.long), stage=stage, temperature=.7)
         assert update['dead_groups'] == dead
 
 
@@ -198,7 +198,7 @@ def test_the_other_stages_are_held_where_they_were(policy, monkeypatch):
         other = t.action & (t.stage == 1)
         def logp():
             with policy.player('generator'), torch.no_grad():
-                return policy.score('generator', t.ids, t.mask, other, .7)[0]
+                return policy.score('generator', t.ids, t.mask, other, temperature=.7)[0]
         who, start = learner(policy, logp_tolerance=0.), logp()
         if anchored: who.begin_stage()
         reward = (t.ids * (t.stage == 0)).sum(1) % 2
@@ -298,11 +298,11 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
     def no_memory(*_): raise RuntimeError('CUDA out of memory')
     def update(fails=None, **settings):
         calls = []
-        def tight(name, ids, *rest):
+        def tight(name, ids, *rest, **kw):
             calls.append(len(ids))
             if fails == 'always': raise RuntimeError('DefaultCPUAllocator: not enough memory: allocate memory')
             if len(ids) > 6 and (fails == 'forward' or fails == 'third' and len(calls) == 3): no_memory()
-            logp, *others = score(name, ids, *rest)
+            logp, *others = score(name, ids, *rest, **kw)
             if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(no_memory)
             return logp, *others
         monkeypatch.setattr(policy, 'score', tight)
@@ -332,7 +332,7 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
 
 def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
     t, group = ragged(policy)
-    def broken(*a): raise RuntimeError('shapes do not match')
+    def broken(*a, **kw): raise RuntimeError('shapes do not match')
     monkeypatch.setattr(policy, 'score', broken)
     with pytest.raises(RuntimeError, match='shapes'): learner(policy).update(t, rewards(t), group, temperature=.7)
 
@@ -374,7 +374,7 @@ def test_checkpointing_changes_memory_alone(policy):
     assert not any(m.training for m in policy.model.modules())
     again, _ = ragged(policy, seed=4)
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', again.ids, again.mask, again.action, .7)[0]
+        logp = policy.score('generator', again.ids, again.mask, again.action, temperature=.7)[0]
     torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
 
 
@@ -388,7 +388,7 @@ def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokeniz
     def gradient(policy, scale):
         who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=False)
         assert who.optimizer.scale.value == (4096 if policy is half else 1)
-        who.optimizer.scale = LossScale(True, scale)
+        who.optimizer.scale = _LossScale(True, scale)
         metrics = who.update(t, 1e-3 * rewards(t), group, temperature=.7)
         assert metrics['loss_scale'] == scale and metrics['finite_steps'] == 1
         return torch.cat([p.grad.flatten() for n, p in policy.adapter('generator').items() if 'lora_B' in n])
@@ -401,9 +401,9 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     "A faked overflow: no weight, no moment moves; the next step goes on; the state comes back."
     t, group = ragged(policy)
     who, score, before = learner(policy, logp_tolerance=0.), policy.score, weights(policy)
-    who.optimizer.scale = LossScale(True, 8., patience=2)
-    def overflow(*a):
-        logp, *rest = score(*a)
+    who.optimizer.scale = _LossScale(True, 8., patience=2)
+    def overflow(*a, **kw):
+        logp, *rest = score(*a, **kw)
         if logp.requires_grad: logp.register_hook(lambda g: g * float('inf'))
         return logp, *rest
     monkeypatch.setattr(policy, 'score', overflow)

@@ -21,7 +21,6 @@ from .opponents import cross_play, Kept, n_wrong, OpponentPool, WrongPrograms
 from .round import breaking_tests, Round, suite_inputs
 from ..grader.suites import passes_reference
 from ..grader.test_cases import test_input
-from ..learn.rewards import less_for_repeats
 from ..model.players import Discriminator, Generator, Player
 from ..problems.problem import Problem, save_problems, unwritable
 
@@ -121,8 +120,7 @@ class Extras:
             inputs = suite_inputs(r)
             repeated = self.recent_inputs.repeated(inputs)
             pairs = zip(rewards['discriminator'].tolist(), repeated)
-            less = [less_for_repeats(x, share, c.repeat_penalty) for x, share in pairs]
-            rewards['discriminator'] = torch.tensor(less)
+            rewards['discriminator'] = torch.tensor([x - c.repeat_penalty * share * abs(x) for x, share in pairs])
             self.recent_inputs.add(inputs)
             row['repeated'] = sum(repeated) / len(repeated)
         if c.failed_tests:

@@ -26,9 +26,9 @@ from adversarial_rl.learn.rewards import (
     learnability_reward,
     utrl_reward,
 )
+from ..learn.transcripts import Transcripts
 from ..model.agents import Writer
 from ..model.players import Generator
-from ..model.rollout import Transcripts
 from ..problems.problem import Problem
 
 # %% ../../nbs/09_game/02_round.ipynb #44b6a9a4

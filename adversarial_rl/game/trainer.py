@@ -40,7 +40,6 @@ from adversarial_rl.game.round import (
 from .schedule import schedule, Step
 from ..grader.pool import isolated, sandbox_report
 from ..learn.ppo import Learner
-from ..learn.rewards import checkpoint_score
 from ..mbpp.callback import interval_evaluation
 from ..measure.held_out import evaluate_players
 from ..model.players import Generator, make_players, training_problems
@@ -136,8 +135,8 @@ class AdversarialTrainer(Trainer):
         assert transcripts is not None   # The player that learns is a model
         groups = torch.arange(len(r.problems)).repeat_interleave(self.config.group_size)
         learner.progress(self.step / self.steps)
-        return learner.update(transcripts, rewards.to(device), groups.to(device),
-                              step.stage if step.learner == 'generator' else None, self.config.temperature)
+        return learner.update(transcripts, rewards.to(device), groups.to(device), temperature=self.config.temperature,
+                              stage=step.stage if step.learner == 'generator' else None)
 
     def after_step(self, row:dict[str, Any])->None:
         self.recent = [*self.recent, {k: row[k] for k in ('step', *COLUMNS)}][-_RECENT:]
@@ -197,7 +196,7 @@ class AdversarialTrainer(Trainer):
         "Write a checkpoint named after the stage and its finished steps."
         if metrics is None: metrics = {k: self.recent_mean(k) for k in COLUMNS} if self.recent else {}
         stage, epoch = self.place()
-        score = checkpoint_score(metrics['reward/generator'], metrics['validity']) if metrics else -1.
+        score = 0.7 * metrics['reward/generator'] + 0.3 * metrics['validity'] if metrics else -1.
         best, self.best = score > self.best, max(self.best, score)
         info = dict(step=self.step, steps=self.steps, stage=stage, epoch=epoch, score=score, metrics=metrics,
                     stage_name=self.stage_name(self.schedule[max(0, self.step - 1)].stage),

@@ -22,9 +22,10 @@ from ..core.settings import PPOConfig
 from .rounds import in_turns, seconds_of, Spread
 from .trl_control import QUIET, trl_rows
 from ..learn.ppo import Learner
+from ..learn.transcripts import Transcripts
 from ..model.footprint import shaped_config
 from ..model.policy import load_model, Policy
-from ..model.rollout import sample, Transcripts
+from ..model.rollout import sample
 from ..problems.problem import Problem
 from ..problems.stages import pieces, REASONING_STAGES
 

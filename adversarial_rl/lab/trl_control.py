@@ -18,9 +18,9 @@ from ..core.settings import PPOConfig, TrainingConfig
 from ..grader.grading import grade_many
 from .meter import Meter
 from ..learn.rewards import generator_reward
+from ..learn.transcripts import Transcripts
 from ..model.players import Generator, training_problems
 from ..model.policy import load_model, Policy
-from ..model.rollout import Transcripts
 from ..problems.problem import Problem
 
 # %% ../../nbs/14_lab/03_trl_control.ipynb #109d426f

@@ -235,8 +235,8 @@ class Policy:
         decoder = self.model.get_base_model().base_model
         return decoder(input_ids=ids, attention_mask=mask.long(), use_cache=False).last_hidden_state
 
-    def score(self, name:str, ids:torch.Tensor, mask:torch.Tensor, action:torch.Tensor, temperature:float=1.0
-             )->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def score(self, name:str, ids:torch.Tensor, mask:torch.Tensor, action:torch.Tensor, *,
+              temperature:float=1.0)->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         "Log-probabilities, entropies and values `(n,)` of the `n` tokens where `action` `(B, T)` is true, row by row."
         at = action[:, 1:]
         h = self.hidden(ids, mask)[:, :-1][at]

@@ -107,10 +107,6 @@ class GameBatch:
 # %% ../../nbs/11_selfplay/05_batches.ipynb #57db3b29
 _ROLES = ('first', 'second')
 
-def _baseline_key(kind:str, game:str, role:int)->str:
-    "The key under which a `RoleBaseline` of this kind keeps its expectation."
-    return game if kind == 'shared' else f'{game}/{role}'
-
 def batch_metrics(batch:GameBatch,
                   advantages:dict[Seat, float],
                   baseline:RoleBaseline
@@ -123,7 +119,7 @@ def batch_metrics(batch:GameBatch,
         seats = [seat for seat, (g, r, _) in results.items() if (g, r) == (game, role)]
         row[f'{game}/reward_{_ROLES[role]}'] = sum(results[seat][2] for seat in seats) / len(seats)
         row[f'{game}/advantage_{_ROLES[role]}'] = sum(advantages[seat] for seat in seats) / len(seats)
-        row[f'{game}/baseline_{_ROLES[role]}'] = baseline.value.get(_baseline_key(baseline.kind, game, role), 0.)
+        row[f'{game}/baseline_{_ROLES[role]}'] = baseline.value.get(baseline.key(game, role), 0.)
     row['advantage_variance'] = sum(x * x for x in values) / len(values) - (sum(values) / len(values))**2
     return row
 
@@ -153,8 +149,8 @@ def gradient_variance(learner:Learner,
             rows = (game % parts == k).nonzero().squeeze(1)
             if not len(rows): continue
             t = transcripts.select(rows)
-            logp = learner.policy.score(learner.name, t.ids, t.mask, t.action, temperature)[0]   # (n,) tokens
-            row = t.action[:, 1:].nonzero()[:, 0]                                                # (n,) their rows
+            logp, *_ = learner.policy.score(learner.name, t.ids, t.mask, t.action, temperature=temperature)   # (n,)
+            row = t.action[:, 1:].nonzero()[:, 0]   # (n,) their rows
             for name, a in advantages.items():
                 loss = (a[rows][row] * logp).sum() / max(1, len(logp))
                 pieces = torch.autograd.grad(loss, learner.optimizer.adapter, retain_graph=True)
@@ -164,10 +160,8 @@ def gradient_variance(learner:Learner,
 # %% ../../nbs/11_selfplay/05_batches.ipynb #d98b314f
 def _batch_baseline(batch:GameBatch, kind:str)->RoleBaseline:
     "A baseline that expects the batch's own mean rewards."
-    rewards: dict[str, list[float]] = {}
-    for game, role, reward in batch.results().values():
-        rewards.setdefault(_baseline_key(kind, game, role), []).append(reward)
-    baseline = RoleBaseline(kind)
+    baseline, rewards = RoleBaseline(kind), dict[str, list[float]]()
+    for game, role, reward in batch.results().values(): rewards.setdefault(baseline.key(game, role), []).append(reward)
     baseline.value = {key: sum(x) / len(x) for key, x in rewards.items()}
     return baseline
 

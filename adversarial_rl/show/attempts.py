@@ -16,8 +16,8 @@ from matplotlib.patches import Rectangle
 
 from ..game.round import discriminator_rewards, generator_rewards, Round, Verdicts
 from ..grader.suites import Suite
+from ..learn.transcripts import Transcripts
 from ..model.players import Discriminator, Generator
-from ..model.rollout import Transcripts
 from ..problems.problem import Problem
 from ..record.plots import BLUE, GREY, ORANGE
 from .views import explore
