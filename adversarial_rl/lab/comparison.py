@@ -20,8 +20,10 @@ from ..core.errors import guarded, UsageError
 from ..core.statistics import over_samples
 from .condition import Condition, CONDITIONS, configured, read_configuration, REWARDS
 from .experiment import Experiment, experiment_parser, Run, run_experiment, Runs
+from ..problems.stages import REASONING_STAGES
 from ..record.tables import markdown_table, plus_minus
-from ..starters.starter import make_starter, Recipe
+from ..starters.starter import game_task, STARTER
+from ..starters.warm_start import warm_start
 
 # %% ../../nbs/14_lab/05_comparison.ipynb #261f5797
 @dataclass(frozen=True)
@@ -190,8 +192,8 @@ class Comparison(Experiment):
     def model(self, run:Run)->Path|None: return self.output/'code_starter' if run.condition == 'code' else None
 
     def prepare(self, missing:list[Run]):
-        for model in {m for run in missing if (m := self.model(run)) and not (m/'README.md').exists()}:
-            make_starter(model, Recipe(stages=('code',)))
+        for model in {m for run in missing if (m := self.model(run)) and not (m/'tokenizer.json').exists()}:
+            for part in warm_start(game_task(REASONING_STAGES[-1:]), STARTER.steps): part.save_pretrained(model)
 
     def flags(self, run:Run)->list[str]:
         model = self.model(run)
