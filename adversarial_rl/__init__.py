@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from adversarial_rl.game.trainer import train as train
     from adversarial_rl.grader.execution import Limits as Limits
     from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
+    from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
     from adversarial_rl.grader.test_cases import parse_tests as parse_tests
     from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
     from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
@@ -22,9 +23,10 @@ if TYPE_CHECKING:
     from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
 
 _MODULES = {
-    'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
+    'Grader': 'grader.session', 'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
-    'grade': 'grader.grading', 'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
+    'agrade': 'grader.session', 'agrade_many': 'grader.session', 'grade': 'grader.grading',
+    'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
     'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.test_cases',
     'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
     'train': 'game.trainer',

@@ -1,4 +1,8 @@
-"The wheel alone, in an empty environment: it grades, and what needs more says so in one line."
+"The wheel alone, in an empty environment: it grades, and what needs more says so. The grader's command and asyncio."
+import ast
+import asyncio
+import json
+import multiprocessing
 import os
 import subprocess
 import sys
@@ -8,7 +12,9 @@ from pathlib import Path
 
 import processes
 import pytest
-from structure import modules
+from structure import modules, ROOT
+
+from adversarial_rl import agrade, agrade_many, Grader, Limits
 
 GRADE = '''from adversarial_rl import grade
 o = grade('def double(x): return x * 2', ['assert double(2) == 4', 'assert double(2) == 5'])
@@ -56,6 +62,19 @@ def test_the_light_chapters_need_no_package(light, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+AWAITING = 'import ast, asyncio, sys; asyncio.run(eval(compile(sys.stdin.read(), "page", "exec", {flag})))'
+
+
+def test_the_page_for_trainers_needs_no_package(light, tmp_path):
+    "Its code without the line that imports fastcore."
+    cells = json.loads((ROOT/'nbs'/'03_grader'/'12_use.ipynb').read_text())['cells']
+    code = '\n'.join(''.join(c['source']) for c in cells if c['cell_type'] == 'code')
+    mine = 'def test_eq(a, b): assert a == b, (a, b)'
+    command = AWAITING.format(flag=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
+    done = run(light[0], '-c', command, cwd=tmp_path, input=code.replace('from fastcore.test import *', mine))
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize('command', processes.MODULES)
 def test_a_command_says_what_it_needs(light, tmp_path, command):
     done = run(light[0].parent/command, '--help', cwd=tmp_path)
@@ -79,3 +98,155 @@ def test_the_extra_brings_what_the_library_imports(wheel):
     assert needs and all('extra ==' in x for x in needs)
     train = [x for x in needs if 'extra == "train"' in x]
     assert [x for x in train if x.startswith('torch>')] and len(train) >= 10
+
+
+RIGHT, WRONG, TESTS = 'def f(x): return x * 2', 'def f(x): return x + 2', 'assert f(2) == 4\nassert f(3) == 6'
+
+
+@pytest.fixture
+def files(tmp_path):
+    for name, text in dict(right=RIGHT, wrong=WRONG, broken='def f(', slow='while True: pass', tests=TESTS,
+                           greedy='x = bytearray(100 * 2**20)\n' + RIGHT, empty='').items():
+        (tmp_path/f'{name}.py').write_text(text)
+    (tmp_path/'latin.py').write_bytes(b'\xe9')
+    return tmp_path
+
+
+def grader(files, flags, python=sys.executable, **options):
+    return run(python, '-m', 'adversarial_rl.grader', *flags.split(), cwd=files, **options)
+
+
+@pytest.mark.parametrize('flags, code, last', [
+    ('right.py --tests tests.py', 0, 'success: 2 of 2 tests passed'),
+    ('wrong.py --tests tests.py', 1, 'assertion_failure: 1 of 2 tests passed'),
+    ('broken.py --tests tests.py', 1, 'syntax_error: 0 of 2 tests passed'),
+    ('slow.py --tests tests.py --timeout 0.5', 1, 'timeout: 0 of 2 tests passed'),
+    ('greedy.py --tests tests.py', 0, 'success: 2 of 2 tests passed'),
+    ('greedy.py --tests tests.py --memory 64', 1, 'memory_limit: 0 of 2 tests passed')])
+def test_the_command_grades_a_program(files, flags, code, last):
+    done = grader(files, flags)
+    assert done.returncode == code and done.stdout.splitlines()[-1].startswith(last + ', '), done.stderr
+    assert done.stderr == ''
+
+
+@pytest.mark.parametrize('flags, message', [
+    ('', 'give FILE --tests FILE, or --json, or --report'),
+    ('right.py', 'give FILE --tests FILE'),
+    ('--tests tests.py', 'give FILE --tests FILE'),
+    ('right.py --tests tests.py --json', 'give FILE --tests FILE'),
+    ('right.py --tests none.py', 'none.py: cannot be read'),
+    ('latin.py --tests tests.py', 'latin.py: is not UTF-8 text'),
+    ('right.py --tests empty.py', 'empty.py: holds no test'),
+    ('right.py --tests tests.py --timeout nan', 'argument --timeout'),
+    ('right.py --tests tests.py --memory -1', 'argument --memory'),
+    ('right.py --test tests.py', 'unrecognized arguments')])
+def test_a_mistake_in_the_call_is_one_line(files, flags, message):
+    done = grader(files, flags)
+    assert done.returncode == 2 and done.stdout == ''
+    line, = done.stderr.splitlines()
+    assert line.startswith('error: ' + message)
+
+
+def test_json_lines_in_and_out_without_any_package(light, tmp_path):
+    rows = [dict(id='a', program=RIGHT, tests=TESTS), dict(id='b', program=WRONG, tests=TESTS.splitlines()),
+            dict(id='c', program='print("\\x1b[31m")', tests=[])]
+    done = grader(tmp_path, '--json', light[0], input='\n'.join(map(json.dumps, rows)))
+    assert done.returncode == 1 and done.stderr == ''
+    a, b, c = map(json.loads, done.stdout.splitlines())
+    assert [x['id'] for x in (a, b, c)] == ['a', 'b', 'c'] and [x['passed'] for x in (a, b, c)] == [True, False, True]
+    assert [x['passed'] for x in b['tests']] == [True, False] and 'f(3) == 6' in b['tests'][1]['message']
+    assert all(0 < x['seconds'] < 5 for x in (a, b, c)) and c['stdout'] == '\x1b[31m\n' and '\x1b' not in done.stdout
+    done = grader(tmp_path, '--json', light[0], input=json.dumps(rows[0]) + '\n' + json.dumps(rows[2]))
+    assert done.returncode == 0
+
+
+@pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff'])
+def test_a_wrong_json_line_is_named(tmp_path, lines):
+    good = json.dumps(dict(program=RIGHT, tests=TESTS)).encode() + b'\n'
+    command = [sys.executable, '-m', 'adversarial_rl.grader', '--json']
+    wrong = lines if isinstance(lines, bytes) else lines.encode()
+    done = subprocess.run(command, input=good + wrong + b'\n' + good * 50, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 2 and json.loads(done.stdout)['passed']
+    message, = done.stderr.decode().splitlines()
+    assert message.startswith('error: line 2: ')
+
+
+def test_the_report_of_walls(tmp_path):
+    done = grader(tmp_path, '--report')
+    rows = dict(line.rsplit('  ', 1)[::-1] for line in done.stdout.splitlines())
+    assert {name.strip() for name in rows} >= {'open a socket', 'read files of this machine', 'run for ever'}
+    held = {word.strip() for word in rows.values()} == {'held'}
+    assert done.returncode == (not held) and done.stderr == ''
+
+
+def offspring(pid):
+    "Numbers of the processes below this one."
+    found = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
+    return found + [n for child in found for n in offspring(child)]
+
+
+SLEEPERS = [(f'import time\ntime.sleep(60 + {n})', ['assert 1']) for n in range(40)]
+
+
+def test_a_cancelled_call_returns_at_once_and_leaves_no_process():
+    async def main():
+        before, start = offspring(os.getpid()), time.perf_counter()
+        async with Grader(Limits(wall_seconds=60), workers=2) as grader:
+            assert (await grader.agrade(RIGHT, TESTS)).passed
+            with pytest.raises(TimeoutError): await asyncio.wait_for(grader.agrade_many(SLEEPERS), 1)
+            assert len(offspring(os.getpid())) > len(before)
+        assert offspring(os.getpid()) == before
+        assert time.perf_counter() - start < 30
+    asyncio.run(main())
+
+
+def test_after_a_cancelled_call_the_shared_pool_grades_on():
+    async def main():
+        task = asyncio.create_task(agrade_many(SLEEPERS, Limits(wall_seconds=1)))
+        await asyncio.sleep(0.5)
+        task.cancel()
+        start = time.perf_counter()
+        assert (await agrade(RIGHT, TESTS)).passed
+        assert time.perf_counter() - start < 20   # Forty times a second otherwise, on two cores
+    asyncio.run(main())
+
+
+def test_many_calls_at_once_and_in_several_loops():
+    async def main():
+        outcomes = await asyncio.gather(*[agrade(RIGHT if n % 3 else WRONG, TESTS) for n in range(60)])
+        assert [o.passed for o in outcomes] == [bool(n % 3) for n in range(60)]
+    for _ in range(2): asyncio.run(main())
+
+
+def _grades_in_a_child(answers):
+    answers.put([o.passed for o in asyncio.run(agrade_many([(RIGHT, TESTS), (WRONG, TESTS)]))])
+
+
+def test_a_forked_process_awaits_verdicts_of_its_own():
+    assert asyncio.run(agrade(RIGHT, TESTS)).passed
+    context = multiprocessing.get_context('fork')
+    answers = context.SimpleQueue()
+    child = context.Process(target=_grades_in_a_child, args=(answers,))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0 and answers.get() == [True, False]
+
+
+def test_ctrl_c_ends_a_script_and_its_programs(tmp_path):
+    code = f"""import asyncio, os, threading, signal
+from adversarial_rl import Grader, Limits
+async def main():
+    async with Grader(Limits(wall_seconds=60)) as grader:
+        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
+        await grader.agrade_many({SLEEPERS!r})
+asyncio.run(main())"""
+    start = time.perf_counter()
+    done = run(sys.executable, '-c', code, cwd=tmp_path)
+    assert 'KeyboardInterrupt' in done.stderr and time.perf_counter() - start < 30
+
+
+def test_a_grader_has_limits_and_an_end():
+    with Grader(Limits(wall_seconds=0.5), workers=1) as grader:
+        slow, right = grader.grade_many([('while True: pass', TESTS), (RIGHT, TESTS)])
+        assert (slow.kind, right.kind) == ('timeout', 'success')
+    with pytest.raises(RuntimeError, match='closed'): grader.grade(RIGHT, TESTS)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from ..core.parallel import dealt_out
 from .execution import Limits, Step
-from .pool import default_sandbox, Job, Report
+from .pool import default_sandbox, Job, Report, Sandbox
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/08_grading.ipynb #ca20c481
@@ -31,6 +31,7 @@ class Outcome:
     seconds:float = 0.0              # Real time
     shared_process:bool = False      # The tests ran in the program's process, which can forge the verdict
     layers:tuple[str, ...] = ()      # Isolation that was in force
+    messages:tuple[str, ...] = ()    # One a test, empty where it passed
 
     @property
     def pass_rate(self)->float: # Share of tests passed; without tests, 1 or 0
@@ -78,24 +79,28 @@ def to_outcome(report:Report, # Facts of one run
               )->Outcome:
     "Judge a report."
     n, failed = len(job.tests), first_failure(report, job)
-    passed = [step.kind == 'ok' and not report.error for step in report.steps[1:n + 1]]
+    steps = () if report.error else report.steps[1:n + 1]
+    passed = [step.kind == 'ok' for step in steps]
+    messages = ['' if step.kind == 'ok' else step.message or 'not reached' for step in steps]
+    messages += ['not reached'] * (n - len(steps))
     if report.error: kind, message = 'infra_error', report.error
     elif failed:
         (kind, message), at = failed
-        if 0 < at <= n: message = f'test {at}: {message}'
+        if 0 < at <= n: messages[at - 1], message = message, f'test {at}: {message}'
     else: kind, message = 'success_output' if report.stdout else 'success', ''
     return Outcome(kind, kind.startswith('success'), (*passed, *[False] * (n - len(passed))), printable(message),
                    stdout=report.stdout, seconds=report.seconds, shared_process=report.together and n > 0,
-                   layers=report.layers)
+                   layers=report.layers, messages=tuple(map(printable, messages)))
 
 # %% ../../nbs/03_grader/08_grading.ipynb #a1db1b42
 def grade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # (program, tests) pairs; tests as in `grade`
                limits:Limits=Limits(),                       # For each program with its tests
-               progress:Callable[[int, int], object]|None=None # Called with (done, total)
+               progress:Callable[[int, int], object]|None=None, # Called with (done, total)
+               sandbox:Sandbox|None=None                     # The pool this process shares by default
               )->list[Outcome]:
     "Grade many programs; tests that need the program's process run in it, and the outcome says so."
     def texts(tests): return tuple(split_tests(tests) if isinstance(tests, str) else tests)
-    def run_all(jobs): return default_sandbox().map(jobs, progress)
+    def run_all(jobs): return (sandbox or default_sandbox()).map(jobs, progress)
     todo = [Job(code, texts(tests), limits) for code, tests in jobs]
     once = list(dict.fromkeys(todo))
     reports = dict(zip(once, dealt_out(run_all, once)))
