@@ -31,7 +31,7 @@ def load(module:str,  # Below adversarial_rl, such as 'game.trainer'
         raise NotInstalled(wanted, missing) from e
 
 # %% ../../nbs/01_core/09_commands.ipynb #7af137c9
-_EVERY_COMMAND = ('torch', 'transformers', 'peft', 'jsonargparse')   # Some modules import them late
+_EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late
 
 @dataclass(frozen=True)
 class Command:

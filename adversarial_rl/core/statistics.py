@@ -26,28 +26,25 @@ class Interval:
     def __str__(self)->str: return f'{self.mean:.3f} [{self.low:.2f}, {self.high:.2f}]'
 
 # %% ../../nbs/01_core/08_statistics.ipynb #c90693ba
-def bootstrap(values:Sequence[float],  # One number a problem
-              n:int=2000,              # Draws
-              level:float=0.95,
-              seed:int=0
+def bootstrap(values:Sequence[float] # One number a problem
              )->Interval:
-    "Mean and percentile bootstrap interval over problems (Efron 1979); zeros without values."
+    "Mean and 95% percentile bootstrap interval over problems, 2,000 draws (Efron 1979); zeros without values."
     x = np.asarray(values, dtype=float)
     if not len(x): return Interval(0., 0., 0.)
-    means = x[np.random.default_rng(seed).integers(len(x), size=(n, len(x)))].mean(1)
-    low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
-    return Interval(*(round(float(v), 4) for v in (x.mean(), low, high)))
+    means = x[np.random.default_rng(0).integers(len(x), size=(2000, len(x)))].mean(1)
+    return Interval(*(round(float(v), 4) for v in (x.mean(), *np.quantile(means, [.025, .975]))))
 
 # %% ../../nbs/01_core/08_statistics.ipynb #90780567
-_T_975 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571,   # 0.975 quantile of Student's t by degrees of freedom
-         6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+_T_975 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)   # 0.975 quantile of Student's t, 1 to 9 d.f.
 
-def over_samples(values:Sequence[float]  # One to ten numbers
+def over_samples(values:Sequence[float],  # One to ten numbers
+                 low:float=-math.inf,     # The smallest value that the quantity can have
+                 high:float=math.inf
                 )->Interval:
-    "Mean and 95% interval (Student 1908); the interval of a single number is that number."
+    "Mean and 95% interval (Student 1908), cut at the bounds; the interval of a single number is that number."
     mean, n = float(np.mean(values)), len(values)
-    half = _T_975[n - 1] * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else 0.
-    return Interval(*(round(v, 4) for v in (mean, mean - half, mean + half)))
+    half = _T_975[n - 2] * float(np.std(values, ddof=1)) / n**0.5 if n > 1 else 0.
+    return Interval(*(round(v, 4) for v in (mean, max(low, mean - half), min(high, mean + half))))
 
 # %% ../../nbs/01_core/08_statistics.ipynb #6afd1295
 def pass_at_k(n:int,  # Programs for a problem

@@ -88,5 +88,5 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
             'pass_rate_sampled': bootstrap([r.solved for r in sampled_results]),
             'pass_rate_on_opponent_tests': bootstrap(survived),
             'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
-            'distinct': over_samples([distinct_share(row) for row in inputs]),
+            'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.),
             'tests': sum(map(len, inputs)), 'problems': len(problems)}
