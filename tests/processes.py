@@ -15,7 +15,7 @@ from multiprocessing.reduction import DupFd
 from adversarial_rl.core import commands
 
 MODULES = {c.name: f'adversarial_rl.{c.module}' for c in vars(commands).values() if isinstance(c, commands.Command)}
-LOADED = ['adversarial_rl.game.trainer', 'adversarial_rl.game.inference', 'adversarial_rl.mbpp.evaluate',
+LOADED = ['adversarial_rl.game.trainer', 'adversarial_rl.game.inference', 'adversarial_rl.mbpp.evaluator',
           'adversarial_rl.record.plots', 'adversarial_rl.grpo.output_game',
           'transformers.models.qwen2.modeling_qwen2', 'trl.trainer.grpo_trainer']
 

@@ -11,8 +11,8 @@ from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
-from adversarial_rl.mbpp.evaluate import Subject
-from adversarial_rl.mbpp.evaluator import MBPPEvalConfig
+from adversarial_rl.mbpp.dataset import MBPPEvalConfig
+from adversarial_rl.mbpp.evaluator import SubjectConfig
 
 KINDS = [TrainingConfig, PPOConfig]
 FLAT = [path for path in sorted(resource('configs').glob('*.yaml')) if not path.name.startswith(('grpo', 'spiral'))]
@@ -62,7 +62,7 @@ def read(*flags, kind=Evaluation): return parse_config([kind], list(flags), '')[
 
 @pytest.mark.parametrize('path', FLAT, ids=lambda p: p.name)
 def test_shipped_configuration_is_read(path):
-    kinds = [Subject, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, EvaluationConfig]
+    kinds = [SubjectConfig, MBPPEvalConfig] if path.name.startswith('mbpp') else [*KINDS, EvaluationConfig]
     configs = parse_config(kinds, ['--config', f'configs/{path.name}'], '')
     found = {k: v for c in configs for k, v in asdict(c).items()}
     for k, v in yaml.safe_load(path.read_text()).items(): assert found[k] == type(found[k])(v)

@@ -50,7 +50,7 @@ class Command:
 
 run_training = Command('run_training', 'game.run_training')
 run_inference = Command('run_inference', 'game.inference')
-evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluate')
+evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator')
 evaluate_tester = Command('evaluate_tester', 'measure.evaluate_tester')
 grpo_code_execution = Command('grpo_code_execution', 'grpo.code_execution')
 grpo_code_game = Command('grpo_code_game', 'grpo.output_game')

@@ -265,7 +265,7 @@ def _train_here(config:TrainingConfig, ppo:PPOConfig, stages:list[ReasoningStage
         gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
-    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator', training=trainer.training)
+    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or '
                        '--max-new-tokens'):

@@ -27,9 +27,9 @@ from ..core.settings import setting
 from ..grader.grading import grade_many
 from .settings import grpo_arguments, MetricsCallback, ModelSettings, newest_whole, TRLSettings
 from ..learn.rewards import execution_reward, generator_reward
-from ..mbpp.answers import chat_turn, few_shot, program_in
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.dataset import load_mbpp
+from ..mbpp.writers import chat_turn, few_shot, program_in
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems
