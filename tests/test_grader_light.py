@@ -14,7 +14,7 @@ import processes
 import pytest
 from structure import modules, ROOT
 
-from adversarial_rl import agrade, agrade_many, Grader, Limits
+from adversarial_rl import agrade, agrade_many, grade, Grader, Limits
 
 GRADE = '''from adversarial_rl import grade
 o = grade('def double(x): return x * 2', ['assert double(2) == 4', 'assert double(2) == 5'])
@@ -243,6 +243,15 @@ asyncio.run(main())"""
     start = time.perf_counter()
     done = run(sys.executable, '-c', code, cwd=tmp_path)
     assert 'KeyboardInterrupt' in done.stderr and time.perf_counter() - start < 30
+
+
+def test_every_test_has_a_message_unless_it_passed():
+    tests = ['assert f(2) == 4', 'class A: y = f(3)\nassert A.y == 6', 'assert f(3) == 6', 'assert f("a") == "aa"',
+             'import math\nassert math.pi < 3', 'x = [f(n) for n in (1, 2)]\nassert x == [2, 4]']
+    for code in (RIGHT, WRONG, 'def f(', 'import os\ndef f(x):\n    if x == 3: os._exit(0)\n    return x * 2'):
+        o = grade(code, tests)
+        assert len(o.messages) == len(o.per_test) == len(tests)
+        assert [not said for said in o.messages] == list(o.per_test)
 
 
 def test_a_grader_has_limits_and_an_end():

@@ -11,6 +11,7 @@ import yaml
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
 
+from adversarial_rl import agrade_many
 from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.machine import platform
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
@@ -163,3 +164,25 @@ def test_random_or_hash_dependent_programs_earn_nothing():
               'import datetime\nprint(datetime.date.today())']
     assert game([''] * len(cheats), cheats) == [-1.] * len(cheats)
     assert game(['', ''], ['print(2 ** 10)', 'print(sorted([3, 1])[0])']) == [1., 1.]
+
+
+def test_trl_takes_the_rewards_of_the_page_for_trainers(tmp_path, tokenizer, qwen):
+    "As it stands there, and as an async function."
+    from datasets import Dataset
+    from trl import GRPOConfig, GRPOTrainer
+    cells = json.loads((ROOT/'nbs'/'03_grader'/'12_use.ipynb').read_text())['cells']
+    sources = [''.join(c['source']) for c in cells]
+    page = {}
+    for source in sources:
+        if 'import extract_code' in source or 'def passes_tests(' in source: exec(source, page)
+    async def awaited(completions, tests, function, **columns):
+        outcomes = await agrade_many([(text, row) for text, row in zip(completions, tests)])
+        return [o.pass_rate if o.judged else None for o in outcomes]
+    rows = [dict(prompt='def double(x):', tests=['assert 1 == 1', 'assert double(2) == 4'], function='double')] * 4
+    args = GRPOConfig(output_dir=str(tmp_path), max_steps=1, per_device_train_batch_size=2, num_generations=2,
+                      max_completion_length=4, use_cpu=True, bf16=False, report_to='none', logging_steps=1)
+    trainer = GRPOTrainer(model=qwen(), reward_funcs=[page['passes_tests'], awaited], args=args,
+                          train_dataset=Dataset.from_list(rows), processing_class=tokenizer)
+    trainer.train()
+    log = trainer.state.log_history[0]
+    assert 0 <= log['rewards/passes_tests/mean'] <= 1 and 0 <= log['rewards/awaited/mean'] <= 1

@@ -33,7 +33,7 @@ def table(o:Outcome,           # How a program did
     rows = [f'{"passed" if ok else "failed"}  {printable(test.strip().rpartition(chr(10))[2], 100)}'
             + (f'\n        {said}' if said else '') for test, ok, said in zip(tests, o.per_test, o.messages)]
     if o.message and not o.message.startswith('test '): rows.insert(0, f'program: {o.message}')
-    if o.shared_process: rows.append('a test ran in the process of the program, which could forge its verdict')
+    if not o.judged: rows.append('no verdict: the grader failed, or a test cannot be judged apart from the program')
     return '\n'.join([*rows, f'{o.kind}: {sum(o.per_test)} of {len(tests)} tests passed, {o.seconds:.2f} s'])
 
 # %% ../../nbs/03_grader/11_command.ipynb #dee0f0c2
@@ -54,8 +54,8 @@ def read_line(line:str,  # JSON
 def as_json(o:Outcome)->dict[str, Any]:
     "What a line of output says about a program."
     tests = [dict(passed=ok, message=said) for ok, said in zip(o.per_test, o.messages)]
-    return dict(passed=o.passed, kind=o.kind, message=o.message, seconds=round(o.seconds, 4), tests=tests,
-                stdout=o.stdout, shared_process=o.shared_process)
+    return dict(passed=o.passed and o.judged, judged=o.judged, kind=o.kind, message=o.message,
+                seconds=round(o.seconds, 4), tests=tests, stdout=o.stdout)
 
 # %% ../../nbs/03_grader/11_command.ipynb #7233c6c4
 def answers(lines:Iterable[str], # Of JSON; empty ones are skipped
@@ -131,7 +131,7 @@ def passes(args:argparse.Namespace)->bool:
     if not tests: raise UsageError(f'{args.tests}: holds no test')
     with Grader(limits, workers=1) as grader: o = grader.grade(code, tests)
     print(table(o, tests))
-    return o.passed
+    return o.passed and o.judged
 
 # %% ../../nbs/03_grader/11_command.ipynb #f1e640ab
 def run(argv:list[str]):

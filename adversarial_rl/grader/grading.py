@@ -34,6 +34,10 @@ class Outcome:
     messages:tuple[str, ...] = ()    # One a test, empty where it passed
 
     @property
+    def judged(self)->bool: # Whether it says anything about the program; a trainer drops the others
+        return self.kind != 'infra_error' and not self.shared_process
+
+    @property
     def pass_rate(self)->float: # Share of tests passed; without tests, 1 or 0
         return sum(self.per_test) / len(self.per_test) if self.per_test else float(self.passed)
 
