@@ -6,7 +6,6 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from adversarial_rl.game.round import Verdicts
@@ -33,8 +32,6 @@ def run_folder(folder, seed):
     figures |= {f'{k}_after': .6 + .05 * seed for k in views.HELD_OUT}
     figures |= {f'{k}_after_interval': [.5, .8] for k in views.HELD_OUT}
     (folder/'training_results.json').write_text(json.dumps(dict(held_out=figures)))
-    steps, shares = [0, 40, 80], [[.4, .3, float('nan')], [.6, .5, .4], [.7, .7, .6]]
-    pd.DataFrame(shares, pd.Index(steps, name='generator of step'), steps).to_csv(folder/'cross_play.csv')
     return folder
 
 
@@ -56,7 +53,7 @@ def a_record(k):
                   for s in REASONING_STAGES}
         return attempts.Attempt(stages, Verdicts((True, False), {'assert f(2) == 2': True}), i / 2)
     suite = Suite(['assert f(2) == 2', 'assert f(3) == 9'], [True, False], [True, False], ['assert f(2) == 2'])
-    return attempts.Record(problem, [attempt(0), attempt(1)], [attempts.WrittenSuite([], suite, .25)])
+    return attempts.Record(problem, [attempt(0), attempt(1)], [suite])
 
 
 def a_game(step, history, moves):
@@ -71,8 +68,8 @@ def all_views(folder):
     games = [a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)']),
              a_game(2, [8, 3, 7, 4, 6], ['x(2,2)', 'o(1,0)', 'x(2,1)', 'o(1,1)', 'x(2,0)'])]
     before, after = mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])
-    return dict(metrics=views.explore_metrics(one), runs=views.compare_runs([one, two]),
-                cross_play=views.explore_cross_play(one), attempts=attempts.browse([a_record(k) for k in range(3)]),
+    return dict(metrics=views.explore_metrics(one), runs=views.compare_runs(dict(one=one, two=two)),
+                attempts=attempts.browse([a_record(k) for k in range(3)]),
                 replay=replay.step_through(games), mbpp=views.explore_mbpp(before, after))
 
 
@@ -84,7 +81,7 @@ def values_of(control):
     return [x[1] if isinstance(x, tuple) else x for x in control.options]
 
 
-NAMES = ('metrics', 'runs', 'cross_play', 'attempts', 'replay', 'mbpp')
+NAMES = ('metrics', 'runs', 'attempts', 'replay', 'mbpp')
 
 
 @pytest.fixture(scope='module')

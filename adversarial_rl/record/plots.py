@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLUE', 'ORANGE', 'GREEN', 'GREY', 'HELD_OUT', 'COLOURS', 'smoothed', 'Line', 'training_figure', 'training_curves',
-           'seed_curves', 'cross_play_figure', 'cross_play_map']
+           'seed_curves', 'cross_play_map']
 
 # %% ../../nbs/04_record/03_plots.ipynb #4daf27bc
 import json
@@ -16,7 +16,6 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from .tracking import read_metrics
 
@@ -163,32 +162,13 @@ def _heat_map(ax:Axes, table:pd.DataFrame)->None:
     ax.set_xticklabels(table.columns)
     ax.set_yticklabels(table.index)
 
-def _one_generator(ax:Axes, table:pd.DataFrame, generator:int)->None:
-    "Draw one row of the table beside the mean of all."
-    ax.plot(table.columns, table.loc[generator], 'o-', color=ORANGE, label=f'generator of step {generator}')
-    ax.plot(table.columns, table.mean(), ':', color=GREY, label='mean of all generators')
-    ax.set(title='against each discriminator', xlabel='discriminator of step', ylim=(0, 1.02))
-    _tidy(ax)
-
-def cross_play_figure(output_dir:str | Path,      # A run's folder, with its cross_play.csv
-                      generator:int | None=None   # Step of a generator to mark and to draw beside the map
-                     )->Figure:
-    "The share of each saved discriminator's valid tests that each saved generator passes."
-    table = pd.read_csv(Path(output_dir)/'cross_play.csv', index_col=0)
-    (rows, columns), beside = table.shape, generator is not None
-    size = ((5.4 if beside else 1.8) + .7 * columns, max(3 if beside else 1.4, 1.4 + .6 * rows))
-    fig = Figure(figsize=size, layout='constrained')
-    axes = fig.subplots(1, 2 if beside else 1, squeeze=False)[0]
-    _heat_map(axes[0], table)
-    if generator is None: return fig
-    corner = (-.5, list(table.index).index(generator) - .5)
-    axes[0].add_patch(Rectangle(corner, columns, 1, fill=False, ec=ORANGE, lw=2, clip_on=False))
-    _one_generator(axes[1], table, generator)
-    return fig
-
-def cross_play_map(output_dir:str | Path,        # A run's folder
+def cross_play_map(output_dir:str | Path,        # A run's folder, with its cross_play.csv
                    name:str='cross_play.png'
                   )->Path:                       # The figure's file
-    "Put `cross_play_figure` into the run's folder."
-    cross_play_figure(output_dir).savefig(Path(output_dir)/name, dpi=110)
+    "The share of each saved discriminator's valid tests that each saved generator passes, as a figure in the folder."
+    table = pd.read_csv(Path(output_dir)/'cross_play.csv', index_col=0)
+    rows, columns = table.shape
+    fig = Figure(figsize=(1.8 + .7 * columns, 1.4 + .6 * rows), layout='constrained')
+    _heat_map(fig.subplots(), table)
+    fig.savefig(Path(output_dir)/name, dpi=110)
     return Path(output_dir)/name

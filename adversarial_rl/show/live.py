@@ -22,7 +22,7 @@ from ..core import commands
 from ..core.errors import UsageError
 from ..record.plots import training_figure
 from ..record.tracking import read_metrics
-from .views import metric_names, metrics_figure, png
+from .views import metrics_figure, png
 
 # %% ../../nbs/12_show/04_live.ipynb #63f0aa01
 def _started(process:int)->str:
@@ -66,13 +66,10 @@ def stop(output_dir:str|Path)->None:
 
 # %% ../../nbs/12_show/04_live.ipynb #63f0aa06
 def metrics_of(*names:str)->Callable[[str|Path], Figure]:
-    "A function that draws these columns of a run's metrics, or the first four if no names are given."
-    def draw(output_dir):
-        rows = read_metrics(Path(output_dir)/'metrics.jsonl')
-        return metrics_figure(rows, names or metric_names(rows)[:4])
-    return draw
+    "A function that draws these columns of a run's metrics."
+    return lambda output_dir: metrics_figure(read_metrics(Path(output_dir)/'metrics.jsonl'), names)
 
-def _report_end(folder:Path, log_lines:int)->None:
+def _report_end(folder:Path, log_lines:int):
     "Print the last lines of the log; raise `UsageError` with the last one if the run failed."
     process = int((folder/'process').read_text().split()[0]) if (folder/'process').exists() else 0
     code = _CHILDREN.pop(process).wait() if process in _CHILDREN else 0
@@ -85,9 +82,8 @@ def _report_end(folder:Path, log_lines:int)->None:
 # %% ../../nbs/12_show/04_live.ipynb #523ca0bc
 def watch(output_dir:str|Path,
           draw:Callable[[str|Path], Figure]=training_figure, # Takes the output folder
-          seconds:float=2.0,    # Between two updates, at least 1
           log_lines:int=12      # Last lines of the log to print when the run has ended
-         )->None:
+         ):
     "Draw a run until it ends. An interrupt stops the drawing, not the run. Raises `UsageError` if the run failed."
     from IPython.display import display, Image
     folder, handle, drawn = Path(output_dir), None, 0
@@ -100,5 +96,5 @@ def watch(output_dir:str|Path,
             if handle is None: handle = display(picture, display_id=True)
             else: handle.update(picture)
         if not alive: break
-        time.sleep(max(1., seconds))
+        time.sleep(2)
     _report_end(folder, log_lines)
