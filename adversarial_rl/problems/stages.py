@@ -22,6 +22,11 @@ class ReasoningStage:
     instruction: str
     yields_code: bool = False
 
+    @property
+    def heading(self)->str:
+        "The line before its text, for a model that continues text."
+        return f'\n### {self.title}\n'
+
 REASONING_STAGES = [
     ReasoningStage('informal', 'Informal reasoning', 'Think about the problem in a few plain sentences: '
                    'what is given, what is wanted, which idea solves it.'),
@@ -43,24 +48,20 @@ PLAIN_STOP = '\n###'
 def plain_pieces(problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     "The fixed text before each stage, for a model that continues text."
     opening = f'{problem.description}\n{problem.function_signature}'
-    return [(opening if i == 0 else '') + f'\n### {s.title}\n' for i, s in enumerate(stages)]
+    return [(opening if i == 0 else '') + s.heading for i, s in enumerate(stages)]
 
 # %% ../../nbs/02_problems/02_stages.ipynb #94c8956b
+_ANSWER = '<<answer>>'   # Stands for what the model writes
+
 def chat_pieces(tokenizer,  # Of transformers, with a chat template
                 problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     "The fixed text before each stage, for a model with a chat template."
-    marks = [f'<<answer {i}>>' for i in range(len(stages))]
     opening = f'{problem.description}\n\nThe signature is:\n```python\n{problem.function_signature}\n```\n\n'
     messages = []
-    for i, stage in enumerate(stages):
-        messages.append(dict(role='user', content=(opening if i == 0 else '') + stage.instruction))
-        messages.append(dict(role='assistant', content=marks[i]))
-    text = tokenizer.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True)
-    pieces = []
-    for mark in marks[:-1]:
-        piece, text = text.split(mark, 1)
-        pieces.append(piece)
-    return [*pieces, text]
+    for stage in stages:
+        messages += [dict(role='user', content=opening + stage.instruction), dict(role='assistant', content=_ANSWER)]
+        opening = ''
+    return tokenizer.apply_chat_template(messages[:-1], tokenize=False, add_generation_prompt=True).split(_ANSWER)
 
 # %% ../../nbs/02_problems/02_stages.ipynb #7c1be2d3
 def pieces(tokenizer,                         # With or without a chat template

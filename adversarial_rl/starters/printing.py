@@ -22,7 +22,7 @@ from .warm_start import Example, Task
 def _program_example(c:Composition, rng:random.Random)->Example:
     "A request and a program that prints what it asks for."
     args = draw_input(c.family, rng)
-    return Example([(printing.request(c, args) + printing.title(printing.PROGRAM_STAGE), printing.program(c, args))])
+    return Example([(printing.request(c, args) + printing.PROGRAM_TITLE, printing.program(c, args))])
 
 def prediction_example(c:Composition, rng:random.Random)->Example:
     "A program, and its output worked out."
@@ -38,7 +38,7 @@ def _texts(compositions:Sequence[Composition], rng:random.Random)->Iterator[str]
 def printing_task()->Task:
     "Writing programs and predicting their output."
     return Task(curriculum('warm_start')[:600], _program_example, prediction_example, _texts, second_share=.7,
-                stages=(printing.PROGRAM_STAGE, printing.OUTPUT_STAGE))
+                headings=(printing.PROGRAM_TITLE, printing.OUTPUT_TITLE))
 
 # %% ../../nbs/13_starters/04_printing.ipynb #ef9c46c8
 def printing_figures(model, tokenizer, n:int=MEASURED)->Figures:

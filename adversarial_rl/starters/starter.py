@@ -48,7 +48,7 @@ def game_task(stages:Sequence[ReasoningStage]=REASONING_STAGES # The solver's
              )->Task:
     "Solving and testing warm-start problems."
     return Task(curriculum('warm_start')[:600], partial(solver_example, stages=stages), tester_example, _texts,
-                stages=(*REASONING_STAGES, TEST_STAGE))
+                headings=[s.heading for s in (*REASONING_STAGES, TEST_STAGE)])
 
 # %% ../../nbs/13_starters/03_starter.ipynb #1ec75bd6
 def _figures(model, tokenizer)->Figures:

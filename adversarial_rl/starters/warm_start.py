@@ -15,14 +15,13 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
-from ..problems.stages import ReasoningStage
 
 # %% ../../nbs/13_starters/01_warm_start.ipynb #57c8b36e
 _PAD, _END = '<pad>', '<end>'
 
 def make_tokenizer(texts:Iterable[str],                 # To learn merges from
                    vocabulary:int,                      # Number of tokens, at most
-                   stages:Sequence[ReasoningStage]=(),  # Their titles are one token each
+                   headings:Sequence[str]=(),           # One token each
                    split:str=''  # Pattern of pieces that merges never join; words and single digits by default
                   )->Any:        # A `PreTrainedTokenizerFast`
     "Train a tokenizer."
@@ -34,9 +33,9 @@ def make_tokenizer(texts:Iterable[str],                 # To learn merges from
         pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not split)])
     core.decoder = decoders.ByteLevel()
     core.train_from_iterator(texts, trainers.BpeTrainer(
-        vocab_size=vocabulary - len(stages), special_tokens=[_PAD, _END], show_progress=False,
+        vocab_size=vocabulary - len(headings), special_tokens=[_PAD, _END], show_progress=False,
         initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
-    core.add_tokens([AddedToken(f'\n### {s.title}\n', normalized=False) for s in stages])
+    core.add_tokens([AddedToken(x, normalized=False) for x in headings])
     return PreTrainedTokenizerFast(tokenizer_object=core, pad_token=_PAD, eos_token=_END,
                                    clean_up_tokenization_spaces=False)
 
@@ -77,7 +76,7 @@ class Task:
     texts: Callable[[Sequence[Any], random.Random], Iterable[str]]   # Items -> texts for the tokenizer
     second_share: float = .6                                         # Of the batches
     vocabulary: int = 768                                            # As for `make_tokenizer`
-    stages: Sequence[ReasoningStage] = ()
+    headings: Sequence[str] = ()
     split: str = ''
 
 # %% ../../nbs/13_starters/01_warm_start.ipynb #bff944be
@@ -133,7 +132,7 @@ def warm_start(task:Task, steps:int, seed:int=0, progress:Progress|None=None)->t
     "Supervised learning on the task's examples, on one thread."
     torch.set_num_threads(1)
     rng = random.Random(seed)
-    tokenizer = make_tokenizer(task.texts(task.items, rng), task.vocabulary, task.stages, task.split)
+    tokenizer = make_tokenizer(task.texts(task.items, rng), task.vocabulary, task.headings, task.split)
     model = _make_model(tokenizer, seed)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3, betas=(0.9, 0.95), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda i: min(1, (i + 1) / 50) * (1 - i / steps))
