@@ -2,6 +2,7 @@
 import copy as copying
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -19,8 +20,10 @@ from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator
+from adversarial_rl.mbpp.report import read_report
 from adversarial_rl.mbpp.writers import Bare, Control, program_in
 from adversarial_rl.model.policy import load_model
+from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
@@ -295,3 +298,40 @@ def test_training_without_the_dataset_continues_and_says_so(tmp_path):
             '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
     done = run_module(argv, offline(tmp_path))
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
+
+
+def test_overlap_is_reported(tmp_path, copy, capfd):
+    save_problems(load_mbpp('sanitized', 'test', copy)[:2], tmp_path/'train.json')
+    assert main(['--control', 'constants', '--samples', '0', '--dataset-path', str(copy),
+                 '--output-dir', str(tmp_path/'o'), '--training-problems', str(tmp_path/'train.json')]) == 0
+    out = capfd.readouterr().out
+    found = re.search(r'overlap    (\d+) problems are like ones trained on', out)
+    assert found and 2 <= int(found[1]) < 21 and 'greedy     0.000' in out
+
+
+def plus_task(n, name, code, added, tests):
+    "A task as evalplus publishes it."
+    return dict(task_id=f'Mbpp/{n}', prompt=f'"""\nWrite {name}.\n{tests[0]}\n"""\n', entry_point=name,
+                canonical_solution=code, base_input=[], plus_input=added, atol=0, contract='',
+                assertion='\n'.join(tests) + '\n')
+
+
+def test_mbpp_plus_through_evalplus(tmp_path):
+    "A file in evalplus' form, read by evalplus itself."
+    pytest.importorskip('evalplus.data.mbpp')
+    common = plus_task(2, 'similar_elements', 'def similar_elements(a, b):\n    return tuple(set(a) & set(b))',
+                       [[[1, 2], [2, 3]]], ['assert set(similar_elements((1, 2), (2,))) == {2}',
+                                            'assert set(similar_elements((1,), (2,))) == set()'])
+    half = plus_task(20, 'half', 'def half(n):\n    return n / 2', [[5], [7.5]],
+                     ['assert half(4) == 2', 'assert half(2) == 1'])
+    (tmp_path/'plus.jsonl').write_text('\n'.join(map(json.dumps, [common, half])))
+    argv = ['adversarial_rl.mbpp.evaluator', '--control', 'references', '--dataset', 'plus', '--split', 'all',
+            '--samples', '0', '--output-dir', str(tmp_path/'o')]
+    done = run_module(argv, dict(os.environ, MBPP_OVERRIDE_PATH=str(tmp_path/'plus.jsonl')))
+    assert done.returncode == 0 and 'MBPP plus, all: 2 problems' in done.stdout, done.stderr
+    assert 'greedy     1.000' in done.stdout
+    report = read_report(next((tmp_path/'o').glob('*.json')))
+    tests = {r.id: r.tests for r in report.results}
+    assert len(tests['mbpp/2']) == 2
+    assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06',
+                                'assert abs(half(7.5) - 3.75) <= 1.375e-06']

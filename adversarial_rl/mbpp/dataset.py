@@ -148,7 +148,7 @@ def gives_away(problem:Problem, shown:int)->bool:
 @dataclass
 class MBPPEvalConfig:
     "Settings of an evaluation on MBPP."
-    dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full'))
+    dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full', 'plus'))
     split: str = setting('test', 'by the published task numbers', choices=tuple(SPLITS))
     dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
     num_questions: int = setting(0, 'problems, drawn by the seed; 0 for all', 0, 10**6, env='MBPP_EVAL_NUM_QUESTIONS')

@@ -11,6 +11,7 @@ import hashlib
 import random
 import sys
 import time
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ from ..core.settings import check, setting
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
+from .overlap import overlap
+from .plus import load_mbpp_plus
 from adversarial_rl.mbpp.report import (
     as_table,
     make_report,
@@ -38,7 +41,8 @@ from adversarial_rl.mbpp.report import (
 from .writers import Answer, Bare, Control, ProgramWriter, Prompted, Staged, Written
 from ..model.players import Generator, load_trained
 from ..model.policy import load_model
-from ..problems.problem import fingerprint, Problem
+from ..problems.curriculum import starter_problems
+from ..problems.problem import fingerprint, load_problems, Problem
 from ..record.checkpoints import load_checkpoint
 from ..record.tracking import progress_bar
 
@@ -50,12 +54,15 @@ def _batches(problems:list[Problem], writer:ProgramWriter, c:MBPPEvalConfig)->li
     return [order[i:i + n] for i in range(0, len(order), n)]
 
 def write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[Written]]:
-    "Greedy and sampled programs of batch `k`."
+    "Greedy and sampled programs of batch `k`, at most `rows` side by side."
     rng = torch.Generator(writer.device)
     rng.manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
     written = {}
     if c.greedy: written['greedy'] = writer.write(batch, 1, 0., rng)
-    if c.samples: written['sampled'] = writer.write(batch, c.samples, c.temperature, rng)
+    if c.samples:
+        counts = [min(c.rows, c.samples - i) for i in range(0, c.samples, c.rows)]
+        parts = [writer.write(batch, n, c.temperature, rng) for n in counts]
+        written['sampled'] = [Written(same[0].prompt, [a for w in same for a in w.answers]) for same in zip(*parts)]
     return written
 
 # %% ../../nbs/08_mbpp/04_evaluator.ipynb #2a5b62f5
@@ -81,7 +88,7 @@ class MBPPEvaluator:
         self.config, self.solved, c = check(config), [], config
         if not (c.greedy or c.samples): raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
         if problems is None:
-            everything = load_mbpp(c.dataset, 'all', c.dataset_path)
+            everything = load_mbpp_plus() if c.dataset == 'plus' else load_mbpp(c.dataset, 'all', c.dataset_path)
             problems, self.solved = in_split(everything, c.split), [p for p in everything if p.id in _SOLVED]
         self.left_out = [p.id for p in problems if c.hidden_tests and gives_away(p, c.shown_tests)]
         fair = [p for p in problems if p.id not in self.left_out]
@@ -99,7 +106,8 @@ class MBPPEvaluator:
                  name:str='model',                  # Name of the model in the results
                  folder:str | Path | None=None, *,  # For results; none are written without it
                  show:bool=True,                    # A progress bar
-                 weights:str=''                     # Checksum; an evaluation of other weights is not continued
+                 weights:str='',                    # Checksum; an evaluation of other weights is not continued
+                 training:Sequence[Problem]=()      # Problems it was trained on, to look for overlap
                 )->Report:
         "Write programs, grade them, and count."
         writer, started = self.writer(subject), time.perf_counter()
@@ -111,7 +119,7 @@ class MBPPEvaluator:
         self._run(writer, batches, partial, show)
         records = {r.id: r for r in partial.records}
         report = make_report([records[p.id] for p in self.problems], settings, left_out=self.left_out,
-                             seconds=time.perf_counter() - started)
+                             overlap=overlap(training, self.problems), seconds=time.perf_counter() - started)
         if path: write_report(path, report)
         partial.remove()
         return report
@@ -137,6 +145,7 @@ class SubjectConfig:
                            choices=('none', 'references', 'constants'))
     checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages')
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    training_problems: str = setting('', "its training problems, to look for overlap: a problems file, or 'starter'")
     output_dir: str = setting('eval_results', 'folder for the results')
 
 # %% ../../nbs/08_mbpp/04_evaluator.ipynb #6d4e9b68
@@ -162,10 +171,11 @@ def run(argv:list[str])->None:
     "The command `evaluate_mbpp`."
     quiet_libraries()
     s, c = parse_config([SubjectConfig, MBPPEvalConfig], argv, 'Measure a model on MBPP.', 'evaluate_mbpp')
-    folder, evaluator = check_writable(s.output_dir), MBPPEvaluator(c)
+    folder, evaluator, training = check_writable(s.output_dir), MBPPEvaluator(c), s.training_problems
+    problems = starter_problems('training') if training == 'starter' else load_problems(training) if training else []
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = load_subject(s, c.max_new_tokens)
-        report = evaluator.evaluate(subject, name, folder, weights=weights)
+        report = evaluator.evaluate(subject, name, folder, weights=weights, training=problems)
     print(f'{as_table(report)}\n{report.seconds:.0f} s; every answer is in {folder/report_name(report.settings)}')
 
 def main(argv:list[str] | None=None)->int:

@@ -21,6 +21,7 @@ from ..core.files import check_writable, write_json, write_whole
 from ..core.machine import library_versions
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.grading import Outcome
+from .overlap import Overlap
 from .writers import Answer
 from ..record.tracking import unfinished
 
@@ -62,6 +63,7 @@ class Report:
     settings: dict[str, Any]
     problems: int
     left_out: list[str]             # Problems whose shown tests give the hidden ones away
+    overlap: list[Overlap]          # With training problems
     metrics: dict[str, Interval]    # 'greedy', 'avg@n' and 'pass@k'
     outcomes: dict[str, int]        # Programs by kind of outcome
     cut_off: float                  # Share of answers that were cut off
@@ -74,11 +76,11 @@ class Report:
         return {r.id: [x.passed for x in r.programs if x.kind == kind] for r in self.results}
 
 # %% ../../nbs/08_mbpp/03_report.ipynb #49f51255
-def make_report(results:list[ProblemRecord], settings:dict[str, Any], *, left_out:Sequence[str]=(), seconds:float=0.
-               )->Report:
+def make_report(results:list[ProblemRecord], settings:dict[str, Any], *, left_out:Sequence[str]=(),
+                overlap:Sequence[Overlap]=(), seconds:float=0.)->Report:
     "The report with its figures."
     programs = [x for r in results for x in r.programs]
-    report = Report(settings, len(results), list(left_out), metrics={},
+    report = Report(settings, len(results), list(left_out), list(overlap), metrics={},
                     outcomes=dict(Counter(x.outcome for x in programs).most_common()),
                     cut_off=round(sum(x.cut_off for x in programs) / max(1, len(programs)), 4),
                     seconds=round(seconds, 1), libraries=library_versions(), results=results)
@@ -102,7 +104,8 @@ def write_report(path:Path, report:Report)->None:
 def read_report(path:str | Path)->Report:
     "A report from its file."
     row = json.loads(Path(path).read_text(encoding='utf-8'))
-    return Report(**row | dict(metrics={k: Interval(**x) for k, x in row['metrics'].items()},
+    return Report(**row | dict(overlap=[Overlap(*x) for x in row['overlap']],
+                               metrics={k: Interval(**x) for k, x in row['metrics'].items()},
                                results=[_problem_record(r) for r in row['results']]))
 
 # %% ../../nbs/08_mbpp/03_report.ipynb #e797b227
@@ -144,4 +147,8 @@ def as_table(report:Report)->str:
     if report.cut_off:
         limit = f"{s['max_new_tokens']} tokens or the model's window"
         rows.append(f'cut off    {report.cut_off:.1%} of the answers, at {limit}')
+    if report.overlap:
+        first, like = report.overlap[0], len({x.evaluated for x in report.overlap})
+        example = f'{first.evaluated} (like {first.training}: {first.same})'
+        rows.append(f'overlap    {like} problems are like ones trained on, such as {example}')
     return '\n'.join(rows)
