@@ -26,16 +26,9 @@ from ..mbpp.writers import Bare
 from ..model.policy import load_model, Policy
 from ..record.checkpoints import save_checkpoint
 from ..record.run_loop import architecture, load_players, Trainer
-from adversarial_rl.selfplay.batches import (
-    baseline_variances,
-    batch_metrics,
-    EarlierPlayer,
-    GameBatch,
-    LearningPlayer,
-    SamplingPlayer,
-)
+from .batches import baseline_noise, batch_metrics, GameBatch, PolicyPlayer
 from .config import self_play_ppo, SpiralConfig
-from .matches import begin, GameRecord, Match
+from .matches import begin, Match
 from .strength import move_figures, score, WORST
 
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #d204c3e3
@@ -67,18 +60,18 @@ class SelfPlay(Trainer):
         self.pool = OpponentPool(config.pool_size, ['learner'])
         self.rng = random.Random(config.seed)
         self.sampling = torch.Generator(self.platform.device).manual_seed(config.seed)
-        self.players = dict(learner=SamplingPlayer(self.policy, config, self.sampling))
+        self.players = dict(learner=PolicyPlayer(self.policy, config, self.sampling))
 
     @property
     def steps(self)->int: return self.config.steps
 
-    def matches(self, learner:LearningPlayer)->list[Match]:
+    def matches(self, learner:PolicyPlayer)->list[Match]:
         "New matches, the board games in turn."
         c, kept = self.config, self.pool.kept['learner']
-        earlier = EarlierPlayer(self.policy, c, self.sampling, self.rng.choice(kept)) if kept else None
+        earlier = PolicyPlayer(self.policy, c, self.sampling, self.rng.choice(kept)) if kept else None
         matches = []
         for i in range(c.games_per_step):
-            players: tuple[SamplingPlayer, SamplingPlayer] = (learner, learner)
+            players: tuple[PolicyPlayer, PolicyPlayer] = (learner, learner)
             if earlier and self.rng.random() < self.pool_chance:
                 players = (learner, earlier) if self.rng.random() < .5 else (earlier, learner)
             matches.append(begin(self.games[i % len(self.games)], players, self.rng, c.opening_plies))
@@ -88,19 +81,19 @@ class SelfPlay(Trainer):
         "Play a batch of games and learn from all turns of the learner."
         c, start = self.config, time.perf_counter()
         torch.set_num_threads(c.sampling_threads or self.threads)
-        player = LearningPlayer(self.policy, c, self.sampling)
+        player = PolicyPlayer(self.policy, c, self.sampling)
         batch = GameBatch.play(self.matches(player), player, self.rng)
         played = time.perf_counter()
         torch.set_num_threads(self.threads)
         advantages = batch.advantages(self.baseline)
         row = batch_metrics(batch, advantages, self.baseline)
-        if self.step % c.eval_steps == 0: row |= baseline_variances(self.learner, batch, c.temperature)
+        if self.step % c.eval_steps == 0: row |= baseline_noise(self.learner, batch, c.temperature)
         row |= self.update(batch, batch.of_turns(advantages))
         self.step += 1
         if c.pool_size and self.step % self.pool_every == 0: self.pool.add(self.step, self.players)
         seconds = dict(seconds_rollout=played - start, seconds_update=time.perf_counter() - played)
         if self.step == self.steps or self.step % c.eval_steps == 0: row |= self.measure()
-        self.record = GameRecord.of(batch.matches[0], self.step)
+        self.record = batch.matches[0].record(self.step)
         return dict(step=self.step) | row | seconds
 
     def update(self, batch:GameBatch, advantages:list[float])->dict[str, float]:
@@ -124,7 +117,7 @@ class SelfPlay(Trainer):
 
     def after_step(self, row:dict[str, Any]):
         "Append the step's first game to the history."
-        with self.history.open('a') as f: f.write(json.dumps(asdict(self.record)) + '\n')
+        with self.history.open('a') as f: f.write(json.dumps(self.record) + '\n')
 
     def progress(self, row:dict[str, Any])->tuple[str, str]:
         "Text after the progress bar: the latest figures."
