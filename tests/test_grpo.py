@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import processes
 import pytest
@@ -154,8 +155,8 @@ def test_earlier_learners_are_opponents(tmp_path):
 
 
 def test_random_or_hash_dependent_programs_earn_nothing():
-    from adversarial_rl.model.agents import Scripted
-    game = code_game.Game(Scripted(lambda prompt: 'nobody knows'))
+    def nobody_knows(prompts, n, *_): return [['nobody knows'] * n for _ in prompts]
+    game = code_game.Game(SimpleNamespace(write=nobody_knows))
     cheats = ['import random\nprint(random.random())', 'print(hash("a"))', 'print({"a", "b", "c"})',
               'import time\nprint(time.time())', 'print(id(3))', 'print(object())', 'class A: pass\nprint(A())',
               'print(__import__("random").random())', 'print(str(min({"a", "b", "c", "d"}, key=hash)))',

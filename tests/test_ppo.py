@@ -19,7 +19,7 @@ PLAYERS = ['generator', 'discriminator']
 
 @pytest.fixture
 def policy(qwen, tokenizer):
-    policy = Policy(qwen(), tokenizer, PLAYERS, rank=4, alpha=4)
+    policy = Policy(qwen(), tokenizer, PLAYERS, rank=4)
     torch.manual_seed(1)
     with torch.no_grad():
         for name in PLAYERS:
@@ -380,7 +380,7 @@ def test_checkpointing_changes_memory_alone(policy):
 
 def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):
     "Rewards of a thousandth make small gradients: unscaled, most of them are lost in a float16 base."
-    half, full = Policy(qwen().half(), tokenizer, PLAYERS, rank=4, alpha=4), policy
+    half, full = Policy(qwen().half(), tokenizer, PLAYERS, rank=4), policy
     with torch.no_grad():
         for n, p in half.parameters('generator').items(): p.copy_(full.parameters('generator')[n])
     assert {p.dtype for name in PLAYERS for p in half.parameters(name).values()} == {torch.float32}

@@ -137,9 +137,9 @@ def test_layers_laid_out_anew_sample_the_same(monkeypatch):
     generator, problems = Generator(policy, max_new_tokens=48), starter_problems('held_out', 4)
     plain = generator.write(problems, 3, 1., rng())
     laid_out = []
-    kept = module.with_weight
+    kept = module._with_weight
     monkeypatch.setattr(module, 'LARGE', 0)
-    monkeypatch.setattr(module, 'with_weight', lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
+    monkeypatch.setattr(module, '_with_weight', lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
     again = generator.write(problems, 3, 1., rng())
     assert len(laid_out) == 15 and torch.equal(plain.ids, again.ids)
     assert torch.allclose(plain.logp, again.logp, atol=1e-4)

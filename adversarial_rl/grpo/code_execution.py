@@ -81,7 +81,7 @@ def test_rewards(prompts, completions:list, tests:list, function:list[str], **_)
 def load_learner(m:ModelSettings, p:Platform)->Policy:
     "The base model with an adapter that learns."
     model, tokenizer = load_model(m.id, p.dtype, p.device, cache_dir=m.cache_dir)
-    return Policy(model, tokenizer, ['learner'], rank=m.lora_rank, alpha=m.lora_rank)
+    return Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #55f4fa4b
 class StopCallback(TrainerCallback):

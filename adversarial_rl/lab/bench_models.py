@@ -43,7 +43,7 @@ def bench_policy(shape:str='starter',  # 'starter', or one of `SHAPES`
         with torch.no_grad():
             for p in model.parameters(): p.normal_(0, .02)   # Norms too, so that nothing overflows
         tokenizer.eos_token, model.generation_config.eos_token_id = None, None   # No stage ends by chance
-    return Policy(model.to(device).eval(), tokenizer, list(players), rank=rank, alpha=2 * rank)
+    return Policy(model.to(device).eval(), tokenizer, list(players), rank=rank)
 
 def base_of(policy:Policy)->PreTrainedModel:
     "The model without its adapters."

@@ -76,7 +76,7 @@ def train_trl(config:TrainingConfig, ppo:PPOConfig, meter:Meter, folder:Path)->i
     from trl import GRPOConfig, GRPOTrainer
     torch.manual_seed(config.seed)
     model, tokenizer = load_model(config.generator_model)
-    policy = Policy(model, tokenizer, ['generator'], rank=config.lora_rank, alpha=config.lora_rank)
+    policy = Policy(model, tokenizer, ['generator'], rank=config.lora_rank)
     generator = Generator(policy, max_new_tokens=config.max_new_tokens)
     problems = {p.id: p for p in training_problems(config)[0]}
 

@@ -29,12 +29,9 @@ from ..record.run_loop import check_players, load_players
 # %% ../../nbs/06_model/05_players.ipynb #171e5a41
 class Player:
     "An adapter of a policy and the stages it goes through."
-    def __init__(self, policy:Policy,
-                 name:str,                        # Its adapter
-                 stages:Sequence[ReasoningStage],
-                 max_new_tokens:int=128           # Limit of each stage
-                ):
-        self.policy, self.name, self.stages, self.max_new_tokens = policy, name, stages, max_new_tokens
+    name: str   # Its adapter
+    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage], max_new_tokens:int): # Limit of each stage
+        self.policy, self.stages, self.max_new_tokens = policy, stages, max_new_tokens
         self._pieces: dict[str, list[list[int]]] = {}
 
     def pieces(self, problem:Problem)->list[list[int]]:
@@ -42,8 +39,8 @@ class Player:
         if problem.id not in self._pieces:
             tokenizer = self.policy.tokenizer
             bare = not getattr(tokenizer, 'chat_template', None)   # A chat template writes its own first token
-            texts = pieces(tokenizer, problem, self.stages)
-            ids = [tokenizer(text, add_special_tokens=bare and i == 0)['input_ids'] for i, text in enumerate(texts)]
+            texts = enumerate(pieces(tokenizer, problem, self.stages))
+            ids = [tokenizer(text, add_special_tokens=bare and i == 0)['input_ids'] for i, text in texts]
             self._pieces[problem.id] = ids
         return self._pieces[problem.id]
 
@@ -62,9 +59,9 @@ class Player:
 # %% ../../nbs/06_model/05_players.ipynb #6164c29b
 class Generator(Player):
     "Reasons stage by stage and writes a program."
-    def __init__(self, policy:Policy, name:str='generator', stages:Sequence[ReasoningStage]=tuple(REASONING_STAGES),
-                 max_new_tokens:int=128):
-        super().__init__(policy, name, stages, max_new_tokens)
+    name = 'generator'
+    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage]=tuple(REASONING_STAGES), max_new_tokens:int=128):
+        super().__init__(policy, stages, max_new_tokens)
 
     def programs(self, transcripts:Transcripts, problems:Sequence[Problem])->list[str]:
         "The program of each transcript; `problems` has one entry a transcript."
@@ -74,29 +71,27 @@ class Generator(Player):
 # %% ../../nbs/06_model/05_players.ipynb #30cbce62
 class Discriminator(Player):
     "Writes test cases meant to break a program."
-    def __init__(self, policy:Policy, name:str='discriminator', max_tests:int=4, max_new_tokens:int=128):
+    name = 'discriminator'
+    def __init__(self, policy:Policy, max_tests:int=4, max_new_tokens:int=128):
         instruction = TEST_STAGE.instruction.replace('{n}', str(max_tests))
-        super().__init__(policy, name, [replace(TEST_STAGE, instruction=instruction)], max_new_tokens)
+        super().__init__(policy, [replace(TEST_STAGE, instruction=instruction)], max_new_tokens)
         self.max_tests = max_tests
 
     def suites(self, transcripts:Transcripts, problems:Sequence[Problem])->list[list[str]]:
         "The tests of each transcript, at most `max_tests`; `problems` has one entry a transcript."
-        return [parse_tests(tests, p.function_name, self.max_tests)
-                for (tests,), p in zip(transcripts.texts, problems)]
+        return [parse_tests(text, p.function_name, self.max_tests)
+                for (text,), p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/05_players.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str)->tuple[Generator, Discriminator]:
     "Generator and discriminator, on one base where their models have the same name."
-    models = dict(generator=config.generator_model, discriminator=config.discriminator_model)
+    models = {Generator.name: config.generator_model, Discriminator.name: config.discriminator_model}
     policies = {}
     for model in dict.fromkeys(models.values()):
         names = [name for name in models if models[name] == model]
-        loaded = load_model(model, dtype, device)
-        policies[model] = Policy(*loaded, names, rank=config.lora_rank, alpha=config.lora_rank)
-    generator = Generator(policies[config.generator_model], max_new_tokens=config.max_new_tokens)
-    discriminator = Discriminator(policies[config.discriminator_model], max_tests=config.max_tests,
-                                  max_new_tokens=config.max_new_tokens)
-    return generator, discriminator
+        policies[model] = Policy(*load_model(model, dtype, device), names, rank=config.lora_rank)
+    return (Generator(policies[config.generator_model], max_new_tokens=config.max_new_tokens),
+            Discriminator(policies[config.discriminator_model], config.max_tests, config.max_new_tokens))
 
 # %% ../../nbs/06_model/05_players.ipynb #9472823a
 def training_problems(config:TrainingConfig)->tuple[list[Problem], list[Problem]]:
@@ -125,9 +120,9 @@ def load_trained(path:str|Path,          # A checkpoint of run_training
     "The two players as they were when the checkpoint was written; raises `UsageError`."
     state, info = load_checkpoint(path)
     settings, machine = info['configuration'], platform(device)
-    config = TrainingConfig(generator_model=info['models']['generator'], lora_rank=settings['lora_rank'],
-                            discriminator_model=info['models']['discriminator'], max_tests=settings['max_tests'],
-                            max_new_tokens=max_new_tokens)
+    same = {f'{name}_model': model for name, model in info['models'].items()}
+    same |= {name: settings[name] for name in ('lora_rank', 'max_tests')}
+    config = TrainingConfig(**same, max_new_tokens=max_new_tokens)
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     names = [stage.name for stage in generator.stages]
     if names != settings['stages']:

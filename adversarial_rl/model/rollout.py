@@ -7,9 +7,11 @@ __all__ = ['sample']
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b67bbd97
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 
 from ..core.parallel import gathered, share, world
 from ..learn.transcripts import concatenate, Transcripts
@@ -18,80 +20,91 @@ from ..problems.stages import PLAIN_STOP
 
 # %% ../../nbs/06_model/03_rollout.ipynb #ffa90389
 class _Step(NamedTuple):
-    "One token of each of `R` rows, which write `B` transcripts."
-    owner: torch.Tensor   # (B,) the row of each transcript, -1 where it is finished
-    token: torch.Tensor   # (R,)
-    stage: torch.Tensor   # (R,) S where a row is finished
-    chosen: torch.Tensor  # (R,) bool; other tokens were forced
-    logp: torch.Tensor    # (R,) 0 where forced
-    cut: torch.Tensor     # (R,) bool, stages cut off here at the limit of tokens
+    "One token of each of `B` transcripts."
+    token: torch.Tensor    # (B,)
+    stage: torch.Tensor    # (B,)
+    chosen: torch.Tensor   # (B,) bool; other tokens were forced
+    logp: torch.Tensor     # (B,) 0 where forced
+    cut: torch.Tensor      # (B,) bool, stages cut off here at the limit of tokens
+    alive: torch.Tensor    # (B,) bool, transcripts that were not yet finished
+
+def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # `B` openings
+    "Right-padded transcripts of `S` stages, without texts."
+    device = log[0].token.device
+    opening = pad_sequence([torch.tensor(ids, device=device) for ids in openings], batch_first=True, padding_value=-1)
+    token, stage, chosen, logp, cut, alive = (torch.stack(field, 1) for field in zip(*log))   # (B, steps)
+    real = torch.cat([opening >= 0, alive], 1)
+    order = real.int().argsort(dim=1, descending=True, stable=True)[:, :int(real.sum(1).max())]
+    mask, none = real.gather(1, order), torch.zeros_like(opening)
+    def packed(x, before=none): return torch.cat([before.to(x.dtype), x], 1).gather(1, order).masked_fill(~mask, 0)
+    truncated = torch.stack([(cut & alive & (stage == k)).any(1) for k in range(S)], 1)
+    ids = packed(token, opening).masked_fill(~mask, pad)
+    return Transcripts(ids, mask, packed(stage), packed(chosen), packed(logp), truncated, [])
 
 # %% ../../nbs/06_model/03_rollout.ipynb #8ec575c0
+@lru_cache(maxsize=8)
+def _completing(tokenizer, stop:str)->list[int]:
+    "Tokens that hold the last character of `stop`."
+    texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))])
+    return [i for i, text in enumerate(texts) if stop and stop[-1] in text]
+
 class _StageEnds:
     "Recognises the tokens that end a stage."
-    def __init__(self, policy, vocabulary:int, stop:str|None): # `stop` as in `sample`
-        if stop is None: stop = '' if getattr(policy.tokenizer, 'chat_template', None) else PLAIN_STOP
-        self.tokenizer, self.stop, self.window = policy.tokenizer, stop, max(6, len(stop))
+    def __init__(self, policy, stop:str|None): # `stop` as in `sample`
+        self.tokenizer = tokenizer = policy.tokenizer
+        chat = getattr(tokenizer, 'chat_template', None)
+        self.stop: str = stop if stop is not None else '' if chat else PLAIN_STOP
+        self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
-        ids = {policy.tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
+        ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
         self.end_tokens = torch.tensor(sorted(ids), device=policy.device)
-        self.completes_stop = torch.zeros(vocabulary, dtype=torch.bool, device=policy.device)
-        if not stop: return
-        if not hasattr(policy, '_token_texts'):
-            policy._token_texts = policy.tokenizer.batch_decode([[i] for i in range(len(policy.tokenizer))])
-        self.completes_stop[[i for i, text in enumerate(policy._token_texts) if stop[-1] in text]] = True
+        self.completing = torch.tensor(_completing(tokenizer, self.stop), dtype=torch.long, device=policy.device)
 
     def reached(self, log:list[_Step], owner:torch.Tensor, token:torch.Tensor, forced:torch.Tensor)->torch.Tensor:
         "`(R,)` bool: rows whose `token` is an end token, or completes the stop text with the last tokens of the log."
-        stopped = self.completes_stop[token] & ~forced
+        stopped = torch.isin(token, self.completing) & ~forced
         for row in stopped.nonzero().flatten().tolist():
-            transcript = (owner == row).nonzero()[0].item()
-            tail = [token[row].item()]
+            i, tail = int((owner == row).nonzero()[0]), [int(token[row])]
             for step in reversed(log[1 - self.window:]):
-                before = step.owner[transcript]
-                if not step.chosen[before]: break
-                tail.append(step.token[before].item())
+                if not step.chosen[i]: break
+                tail.append(int(step.token[i]))
             stopped[row] = self.stop in self.tokenizer.decode(tail[::-1])
         return torch.isin(token, self.end_tokens) | stopped
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c21339e2
 class _Rows:
-    "The counters of the rows being sampled, and the forced texts they are fed."
+    "The counters of `R` rows being sampled, and the forced texts they are fed."
     def __init__(self, pieces:Sequence[Sequence[list[int]]], device):
-        S, width = len(pieces[0]), max(len(piece) for row in pieces for piece in row)
-        forced = torch.full((len(pieces), S + 1, width), -1)  # Finished rows are in stage S, which is empty
-        for i, row in enumerate(pieces):
-            for k, piece in enumerate(row): forced[i, k, :len(piece)] = torch.tensor(piece, dtype=torch.long)
-        self.forced, self.length = forced.to(device), (forced >= 0).sum(-1).to(device)
+        texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in (*row, [])]
+        forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
+        self.forced = forced.to(device)   # (R, S + 1, tokens); finished rows are in stage S, which is empty
+        self.length = (self.forced >= 0).sum(-1)
         self.stage = torch.zeros(len(pieces), dtype=torch.long, device=device)
-        self.fed = self.length[:, 0].clone()  # The opening is read at once
+        self.fed = self.length[:, 0].clone()   # The opening is read at once
         self.written = torch.zeros_like(self.stage)
 
-    def __len__(self)->int: return len(self.stage)
+    def select(self, rows:torch.Tensor):
+        for name, x in vars(self).items(): setattr(self, name, x[rows])
 
     @property
     def finished(self)->torch.Tensor: return self.stage == self.length.shape[1] - 1
 
-    def select(self, rows:torch.Tensor):
-        for name in ('forced', 'length', 'stage', 'fed', 'written'): setattr(self, name, getattr(self, name)[rows])
+    def at_stage(self, x:torch.Tensor)->torch.Tensor:
+        "The part of `x` `(R, S + 1, ...)` that belongs to each row's stage."
+        return x[torch.arange(len(x), device=x.device), self.stage]
 
-    def next_forced(self)->tuple[torch.Tensor, torch.Tensor]:
-        "Whether each row is fed its next token, and that token."
-        rows = torch.arange(len(self), device=self.stage.device)
-        token = self.forced[rows, self.stage, self.fed.clamp(max=self.forced.shape[2] - 1)]
-        return self.fed < self.length[rows, self.stage], token
+    def waiting(self)->torch.Tensor:
+        "How many forced tokens each row is fed before it chooses one."
+        return self.at_stage(self.length) - self.fed
 
-    def forced_together(self)->int:
-        "How many tokens all unfinished rows are fed before the next one is chosen."
-        rows = torch.arange(len(self), device=self.stage.device)
-        waiting = self.length[rows, self.stage] - self.fed
-        return int(waiting.masked_fill(self.finished, self.forced.shape[2]).min())
+    def next_forced(self)->torch.Tensor:
+        "Each row's next forced token; any number where it has none."
+        return self.at_stage(self.forced).gather(1, self.fed[:, None].clamp(max=self.forced.shape[2] - 1)).squeeze(1)
 
     def step(self, forced:torch.Tensor, ended:torch.Tensor, token:torch.Tensor):
         "Count one token. A row that ended goes to its next stage, and is not fed the token that ended it again."
         self.fed, self.written, self.stage = self.fed + forced, self.written + ~forced, self.stage + ended
-        first = self.forced[torch.arange(len(self), device=self.stage.device), self.stage, 0]
-        self.fed = torch.where(ended, (first == token).long(), self.fed)
+        self.fed = torch.where(ended, (self.at_stage(self.forced)[:, 0] == token).long(), self.fed)
         self.written = torch.where(ended, 0, self.written)
 
 # %% ../../nbs/06_model/03_rollout.ipynb #95011489
@@ -101,34 +114,31 @@ class _Grouping(NamedTuple):
     first: list[int]      # The first transcript of each
     owner: torch.Tensor   # (B,) the place of each transcript in `rows`, -1 where it is finished
 
-def _regroup(stage:list[int],                    # Of each row, after the step
-             ended:list[bool],                   # Rows that ended a stage in this step
-             owner:torch.Tensor,                 # (B,) before
-             heat:Sequence[float],               # Temperature of each stage
-             history:Callable[[int], list[int]]  # All tokens of a transcript
+def _regroup(stage:list[int],                     # Of each row, after the step
+             ended:list[bool],                    # Rows that ended a stage in this step
+             owner:torch.Tensor, *,               # (B,) before
+             heat:Sequence[float],                # Temperature of each stage
+             history:Callable[[int], list[int]]   # All tokens of a transcript
             )->_Grouping:
     "Split rows that begin to explore, merge rows that explored to the same text, drop finished ones."
-    members: dict[int, list[int]] = {}
-    for transcript, row in enumerate(owner.tolist()): members.setdefault(row, []).append(transcript)
-    result, places = _Grouping([], [], torch.full_like(owner, -1)), dict[object, int]()
-    for row, transcripts in members.items():
+    result, places = _Grouping([], [], torch.full_like(owner, -1)), dict[tuple, int]()
+    for i, row in enumerate(owner.tolist()):
         k = stage[row]
         if row < 0 or k == len(heat): continue
-        splits = ended[row] and heat[k] > 0
-        merges = ended[row] and heat[k] == 0 and heat[k - 1] > 0
-        for group in [[i] for i in transcripts] if splits else [transcripts]:
-            key: object = (k, *history(group[0])) if merges else object()
-            if key not in places:
-                places[key] = len(result.rows)
-                result.rows.append(row)
-                result.first.append(group[0])
-            result.owner[group] = places[key]
+        key: tuple = ('row', row)
+        if ended[row] and heat[k] > 0: key = ('transcript', i)
+        elif ended[row] and heat[k - 1] > 0: key = ('text', k, *history(i))
+        if key not in places:
+            places[key] = len(places)
+            result.rows.append(row)
+            result.first.append(i)
+        result.owner[i] = places[key]
     return result
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b0a65a8f
 class _Sampling:
     "Transcripts being sampled side by side."
-    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], n:int, heat:list[float], chance:torch.Tensor, *,
+    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], chance:torch.Tensor,
                  top_p:float, stop:str|None): # `chance` is (B, S, limit of tokens)
         self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance, top_p
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
@@ -136,38 +146,44 @@ class _Sampling:
         self.decoder, self.rows = Decoder(policy), _Rows([row for row in pieces for _ in range(copies)], policy.device)
         self.logits = self.decoder.read(self.openings, copies)
         self.owner = torch.arange(len(pieces) * n, device=policy.device) // (n // copies)
-        self.first = torch.arange(len(self.rows), device=policy.device) * (n // copies)
-        self.ends, self.log = _StageEnds(policy, self.logits.shape[-1], stop), list[_Step]()
+        self.first = torch.arange(len(self.logits), device=policy.device) * (n // copies)
+        self.ends, self.log = _StageEnds(policy, stop), list[_Step]()
 
     def run(self)->Transcripts:
         "Sample to the end."
+        explores_in_part = len(set(self.heat)) > 1
         while True:
-            token, ended = self.choose()
+            token, ended = self.next_token()
             finished = self.rows.finished
             if finished.all(): return self.transcripts()
-            explores_in_part = len(set(self.heat)) > 1
             if ended.any() and (finished.sum() > 0.2 * len(finished) or explores_in_part):
                 token = self.regroup(token, ended)
             self.read_on(token)
 
-    def choose(self)->tuple[torch.Tensor, torch.Tensor]:
+    def next_token(self)->tuple[torch.Tensor, torch.Tensor]:
         "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
         rows, (_, S, limit) = self.rows, self.chance.shape
         chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=limit - 1)]
         token, logp = choose(self.logits, self.heats[rows.stage], chance, self.top_p)
-        forced, given = rows.next_forced()
-        token, logp = torch.where(forced, given, token), torch.where(forced, 0., logp)
+        forced = rows.waiting() > 0
+        token, logp = torch.where(forced, rows.next_forced(), token), torch.where(forced, 0., logp)
         reached = self.ends.reached(self.log, self.owner, token, forced)
         cut = ~forced & ~reached & (rows.written + 1 >= limit)
-        self.log.append(_Step(self.owner, token, rows.stage, ~forced, logp, cut))
         ended = ~forced & (reached | cut) & ~rows.finished
+        self.record(token, forced, logp, cut)
         rows.step(forced, ended, token)
         return token, ended
 
+    def record(self, token:torch.Tensor, forced:torch.Tensor, logp:torch.Tensor, cut:torch.Tensor):
+        "Log a token of each row, for every transcript that the row writes."
+        of_rows = (token, self.rows.stage, ~forced, logp, cut, ~self.rows.finished)
+        step = _Step(*(x[self.owner] for x in of_rows))
+        self.log.append(step._replace(alive=step.alive & (self.owner >= 0)))
+
     def regroup(self, token:torch.Tensor, ended:torch.Tensor)->torch.Tensor:
         "Split, merge and drop rows; the tokens `(R',)` of those that continue."
-        def history(i): return [i // self.n] + [step.token[step.owner[i]].item() for step in self.log]
-        grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, self.heat, history)
+        def history(i): return [i // self.n] + [int(step.token[i]) for step in self.log]
+        grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, heat=self.heat, history=history)
         self.owner = grouping.owner
         if grouping.rows == list(range(len(token))): return token
         rows, self.first = (torch.tensor(x, device=self.policy.device) for x in (grouping.rows, grouping.first))
@@ -177,46 +193,29 @@ class _Sampling:
 
     def read_on(self, token:torch.Tensor):
         "Read each row's token, and the forced tokens that all rows are fed next."
-        tokens = [token]
-        for _ in range(self.rows.forced_together()):
-            forced, given = self.rows.next_forced()
-            none, given = torch.zeros_like(forced), given.clamp(min=0)
-            self.log.append(_Step(self.owner, given, self.rows.stage, none, none.float(), none))
-            self.rows.step(forced, none, given)
+        rows, tokens = self.rows, [token]
+        for _ in range(int(rows.waiting().masked_fill(rows.finished, rows.forced.shape[2]).min())):
+            forced, given = rows.waiting() > 0, rows.next_forced().clamp(min=0)
+            none = torch.zeros_like(forced)
+            self.record(given, ~none, none.float(), none)
+            rows.step(forced, none, given)
             tokens.append(given)
         self.logits = self.decoder.feed(torch.stack(tokens, 1))
 
     def transcripts(self)->Transcripts:
-        "Right-padded transcripts from the openings and the log."
-        openings, S, device = [o for o in self.openings for _ in range(self.n)], len(self.heat), self.policy.device
-        owner = torch.stack([step.owner for step in self.log], 1)   # (B, steps)
-        fields = ([step[k][step.owner] for step in self.log] for k in range(1, len(_Step._fields)))
-        token, stage, chosen, logp, cut = (torch.stack(field, 1) for field in fields)
-        alive = (owner >= 0) & (stage < S)
-        start = torch.tensor([len(o) for o in openings], device=device)
-        column = (start[:, None] + alive.cumsum(1) - 1)[alive]
-        row = torch.arange(len(openings), device=device)[:, None].expand_as(alive)[alive]
-        def place(x, empty, dtype):
-            out = torch.full((len(openings), int((start + alive.sum(1)).max())), empty, dtype=dtype, device=device)
-            out[row, column] = x[alive].to(dtype)
-            return out
-        ids, mask = place(token, self.policy.tokenizer.pad_token_id, torch.long), place(alive, False, torch.bool)
-        for i, opening in enumerate(openings):
-            ids[i, :len(opening)] = torch.tensor(opening, device=device)
-            mask[i, :len(opening)] = True
-        stages, action = place(stage, 0, torch.long), place(chosen, False, torch.bool)
-        truncated = torch.stack([(cut & alive & (stage == k)).any(1) for k in range(S)], 1)
-        texts = self.texts([ids[i][action[i] & (stages[i] == k)].tolist() for i in range(len(ids)) for k in range(S)])
-        return Transcripts(ids, mask, stages, action, place(logp, 0., torch.float), truncated, texts)
-
-    def texts(self, tokens:list[list[int]])->list[list[str]]:
-        "The player's texts: `B` lists of `S` strings from `B * S` token lists."
-        texts = self.policy.tokenizer.batch_decode(tokens, skip_special_tokens=True)
-        S, stop = len(self.heat), self.ends.stop
-        if stop: texts = [text.split(stop)[0] for text in texts]
-        return [texts[i:i + S] for i in range(0, len(texts), S)]
+        "The finished transcripts with their texts, `B` lists of `S` strings."
+        tokenizer, stop, S = self.policy.tokenizer, self.ends.stop, len(self.heat)
+        openings = [ids for ids in self.openings for _ in range(self.n)]
+        t = _put_together(openings, self.log, S, tokenizer.pad_token_id)
+        for ids, action, stage in zip(t.ids, t.action, t.stage):
+            written = [ids[action & (stage == k)].tolist() for k in range(S)]
+            t.texts.append(tokenizer.batch_decode(written, skip_special_tokens=True))
+        if stop: t.texts = [[text.split(stop)[0] for text in texts] for texts in t.texts]
+        return t
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c4d9755d
+_MAX_ROWS = 256   # Transcripts sampled side by side
+
 @torch.no_grad()
 def sample(policy,                                     # A `Policy`, with a player's adapter on
            pieces:Sequence[Sequence[list[int]]],       # For each prompt the tokens before each of its `S` stages
@@ -224,18 +223,18 @@ def sample(policy,                                     # A `Policy`, with a play
            max_new_tokens:int=128, *,                  # Limit of each stage
            temperature:float|Sequence[float]=1.0,      # One number, or one for each stage
            generator:torch.Generator|None=None,        # Source of randomness, on the policy's device
-           max_rows:int=256,                           # Transcripts sampled side by side
            top_p:float=1.0,                            # See `choose`
            stop:str|None=None                          # Text that ends a stage; None for the mark of a plain title
           )->Transcripts:
     "Sample `len(pieces) * n` transcripts, those of a prompt side by side."
-    S = len(pieces[0])
+    S, device = len(pieces[0]), policy.device
     heat = list(temperature) if isinstance(temperature, Sequence) else [temperature] * S
-    chance = torch.rand(len(pieces), n, S, max_new_tokens, generator=generator, device=policy.device)
-    def part(at:slice)->Transcripts:
-        return _Sampling(policy, pieces[at], n, heat, chance[at].flatten(0, 1), top_p=top_p, stop=stop).run()
-    mine, prompts = share(len(pieces)), max(1, max_rows // n)
-    parts = [part(slice(i, min(i + prompts, mine.stop))) for i in range(mine.start, mine.stop, prompts)]
+    chance = torch.rand(len(pieces), n, S, max_new_tokens, generator=generator, device=device)
+    mine, prompts = share(len(pieces)), max(1, _MAX_ROWS // n)
+    parts = []
+    for i in range(mine.start, mine.stop, prompts):
+        at = slice(i, min(i + prompts, mine.stop))
+        part = _Sampling(policy, pieces[at], n=n, heat=heat, chance=chance[at].flatten(0, 1), top_p=top_p, stop=stop)
+        parts.append(part.run())
     if world() == 1: return concatenate(parts)
-    shares = gathered([part.to('cpu') for part in parts])
-    return concatenate([part.to(policy.device) for parts in shares for part in parts])
+    return concatenate([part.to(device) for parts in gathered([part.to('cpu') for part in parts]) for part in parts])

@@ -34,7 +34,7 @@ from .strength import move_figures, score, WORST
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #d204c3e3
 def make_learner(model:str, lora_rank:int, place:Platform)->Policy:
     "The base model with an untrained adapter."
-    return Policy(*load_model(model, place.dtype, place.device), ['learner'], rank=lora_rank, alpha=lora_rank)
+    return Policy(*load_model(model, place.dtype, place.device), ['learner'], rank=lora_rank)
 
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #0ce2f4de
 class SelfPlay(Trainer):
