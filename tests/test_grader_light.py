@@ -84,6 +84,11 @@ def test_a_command_says_what_it_needs(light, tmp_path, command):
     assert message.endswith("; pip install 'adversarial_rl[train]'")
 
 
+def test_so_does_a_command_of_the_lab(light, tmp_path):
+    done = run(light[0], '-m', 'adversarial_rl.lab', 'compare_seeds', cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith('error: compare_seeds needs torch; ')
+
+
 def test_so_does_a_name_of_the_package(light, tmp_path):
     code = 'try: from adversarial_rl import train\nexcept ImportError as e: print(e)'
     done = run(light[0], '-c', code, cwd=tmp_path)
@@ -209,6 +214,21 @@ def test_after_a_cancelled_call_the_shared_pool_grades_on():
         assert (await agrade(RIGHT, TESTS)).passed
         assert time.perf_counter() - start < 20   # Forty times a second otherwise, on two cores
     asyncio.run(main())
+
+
+def test_a_script_ends_at_once_after_a_cancelled_call(tmp_path):
+    "On the shared pool, with programs that could run for another minute."
+    code = f"""import asyncio
+from adversarial_rl import agrade_many, Limits
+from adversarial_rl.grader.pool import default_sandbox
+async def main():
+    try: await asyncio.wait_for(agrade_many({SLEEPERS!r}, Limits(wall_seconds=60)), 1)
+    except TimeoutError: print(*default_sandbox().pids())
+asyncio.run(main())"""
+    start = time.perf_counter()
+    done = run(sys.executable, '-c', code, cwd=tmp_path)
+    assert done.stderr == '' and time.perf_counter() - start < 30
+    assert done.stdout and not [pid for pid in done.stdout.split() if Path('/proc', pid).exists()]
 
 
 def test_many_calls_at_once_and_in_several_loops():

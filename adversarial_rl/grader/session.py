@@ -10,20 +10,35 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from functools import partial
+from queue import SimpleQueue
+from typing import Any
 
 from .execution import Limits
 from .grading import grade_many, Outcome
 from .pool import cores, Sandbox
 
 # %% ../../nbs/03_grader/10_session.ipynb #7f0533b5
-_threads: dict[int, ThreadPoolExecutor] = {}   # Process number -> its threads; a fork copies no thread
+_Call = tuple[Future[Any], Callable[[], Any]]
+_calls:dict[int, SimpleQueue[_Call]] = {}   # Process number -> what its threads do next; a fork copies no thread
 
-def _waiting()->ThreadPoolExecutor:
-    "The threads of this process that wait for verdicts."
-    if os.getpid() not in _threads: _threads[os.getpid()] = ThreadPoolExecutor(2 * cores(), 'grading')
-    return _threads[os.getpid()]
+def _serve(calls:SimpleQueue[_Call]):
+    "Do one call after another, for ever."
+    while True:
+        future, work = calls.get()
+        if not future.set_running_or_notify_cancel(): continue
+        try: future.set_result(work())
+        except BaseException as e: future.set_exception(e)
+
+def _in_thread(work:Callable[[], Any])->Future[Any]:
+    "Do something in one of this process's threads, of which there are two for each core."
+    if os.getpid() not in _calls:
+        calls = _calls[os.getpid()] = SimpleQueue()
+        for _ in range(2 * cores()): threading.Thread(target=_serve, args=(calls,), daemon=True).start()
+    future:Future[Any] = Future()
+    _calls[os.getpid()].put((future, work))
+    return future
 
 # %% ../../nbs/03_grader/10_session.ipynb #a536a9ec
 async def agrade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # As for `grade_many`
@@ -35,7 +50,7 @@ async def agrade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # As for `gr
     def check(*_):
         if cancelled.is_set(): raise asyncio.CancelledError
     work = partial(grade_many, list(jobs), limits, check, sandbox)
-    try: return await asyncio.get_running_loop().run_in_executor(_waiting(), work)
+    try: return await asyncio.wrap_future(_in_thread(work))
     finally: cancelled.set()
 
 # %% ../../nbs/03_grader/10_session.ipynb #2ab0f40d
