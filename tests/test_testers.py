@@ -15,6 +15,7 @@ from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.suites import judge_group
+from adversarial_rl.measure import evaluate_tester as command, testers
 from adversarial_rl.measure.evaluate_tester import main
 from adversarial_rl.measure.held_out import validity_by_problem
 from adversarial_rl.measure.inputs import (
@@ -31,7 +32,7 @@ from adversarial_rl.measure.inputs import (
     random_inputs,
 )
 from adversarial_rl.measure.mutants import mutants, OPERATORS
-from adversarial_rl.measure.testers import comparison_table, evaluate_tester, make_cases, spearman
+from adversarial_rl.measure.testers import evaluate_tester, make_cases, spearman
 from adversarial_rl.problems.problem import load_problems, Problem, save_problems
 
 # Every operator finds something to change in this source
@@ -50,6 +51,10 @@ def f(xs: list[int], n: int):
     while total > 100: total = total - n
     return max(total, 0) + len([s for s in seen if s in xs or s == True])'''
 BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1)
+
+
+@pytest.fixture
+def brief(monkeypatch): monkeypatch.setattr(testers, 'LIMITS', BRIEF)
 
 
 def problem(reference, *tests, signature='def f(n):', name='p'):
@@ -135,20 +140,19 @@ def test_impossible_and_refused_inputs_give_no_tests():
         assert baseline_suites(make, [impossible, refused, unwritable], 4) == [[]] * 3
 
 
-def test_a_mutant_that_never_ends_is_killed():
+def test_a_mutant_that_never_ends_is_killed(brief):
     p = problem('def f(n):\n    while n > 0: n -= 1\n    return n', 'assert f(3) == 0', 'assert f(0) == 0')
-    case, = make_cases([p], [['def f(n):\n    while True: pass']], 1000, limits=BRIEF)
-    endless = [i for i, (_, text) in enumerate(case.wrong) if 'n += 1' in text]
-    assert endless and case.scores[0] == 0
-    figures = evaluate_tester([case], [['assert f(3) == 0']], BRIEF)
+    case, = make_cases([p], [['def f(n):\n    while True: pass']], 1000)
+    assert any('n += 1' in m.source for m in case.wrong) and case.programs[0].score == 0
+    figures = evaluate_tester([case], [['assert f(3) == 0']])
     assert figures.mutation_score.mean > .5 and figures.validity_of_distinct.mean == 1
 
 
-def test_a_hostile_reference_is_stopped_and_left_out():
+def test_a_hostile_reference_is_stopped_and_left_out(brief):
     endless = problem('def f(n):\n    while True: pass', 'assert f(1) == 1', name='endless')
     leaves = problem('import os\ndef f(n): os._exit(0)', 'assert f(1) == 1', name='leaves')
     floods = problem('def f(n):\n    while True: print(n)', 'assert f(1) == 1', name='floods')
-    assert make_cases([endless, leaves, floods], [['def f(n): return 1']] * 3, 4, limits=BRIEF) == []
+    assert make_cases([endless, leaves, floods], [['def f(n): return 1']] * 3, 4) == []
 
 
 @pytest.mark.parametrize('reference', ['def f(n) return n', 'def f(n): return n + 1', 'raise ValueError', ''])
@@ -162,7 +166,7 @@ def test_a_random_reference_makes_no_mutant_wrong_by_chance():
     source = 'import random\ndef f(n): return random.random() * 2 if n else 5'
     p = problem(source, 'assert f(0) == 5', 'assert f(1) == 2')
     case, = make_cases([p], [[]], 1000)
-    assert case.golden == ['assert f(0) == 5'] and {m.operator for m in case.left_out} >= {'arithmetic', 'part'}
+    assert case.golden == ('assert f(0) == 5',) and {m.operator for m in case.left_out} >= {'arithmetic', 'part'}
     assert all('else 5' in m.source for m in case.left_out)
     assert not any('if n else 5' in m.source for m in case.wrong)
 
@@ -171,7 +175,7 @@ def test_tests_that_share_a_process_do_not_count():
     source = 'class f:\n    def __init__(self, n): self.n = n\n    def __eq__(self, o): return self.n == o.n'
     p = problem(source, 'assert f(1) == f(1)', 'assert f(2).n == 2')
     cases = make_cases([p], [[p.reference_solution]], 4)
-    assert all(c.golden == ['assert f(2).n == 2'] for c in cases)
+    assert all(c.golden == ('assert f(2).n == 2',) for c in cases)
 
 
 def test_measures_by_hand():
@@ -179,7 +183,7 @@ def test_measures_by_hand():
     p = problem('def f(n): return n * 2', *golden)
     bodies = ['n * 2', 'n + 2', '7', 'n + 2']
     case, = make_cases([p], [[f'def f(n): return {body}' for body in bodies]], 0)
-    assert case.scores == [1, .25, 0, .25] and case.wrong == []
+    assert [x.score for x in case.programs] == [1, .25, 0, .25] and case.wrong == []
     blind, sharp = (evaluate_tester([case], [[t]]) for t in ('assert f(2) == 4', 'assert f(3) == 6'))
     assert blind.best_of_n_gain.mean == round(1/3 - 1/4, 4)
     assert sharp.best_of_n_gain.mean == sharp.most_gain.mean == .75
@@ -187,7 +191,7 @@ def test_measures_by_hand():
     wrong = evaluate_tester([case], [['assert f(2) == 5', 'assert f(3) == 6']])
     assert (wrong.validity_of_distinct.mean, wrong.usable.mean) == (.5, 1)
     assert wrong.best_of_n_gain == sharp.best_of_n_gain
-    assert 'fidelity' in comparison_table(dict(sharp=sharp)).columns
+    assert 'fidelity' in command.markdown(command.TesterComparison(dict(sharp=sharp), 1, 0, 0, 0))
 
 
 def hand_made_suites(p):
@@ -221,7 +225,7 @@ def test_a_problem_without_a_judged_suite_is_left_out():
 
 def test_no_cases_at_all():
     figures = evaluate_tester([], [])
-    assert figures.problems == 0 and figures.mutation_score.mean == 0
+    assert figures.fidelity_problems == 0 and figures.mutation_score.mean == 0
 
 
 SMALL = ['--problems', '3', '--programs', '2', '--mutants', '3', '--tests', '2', '--max-tokens', '48',
@@ -243,11 +247,11 @@ def test_the_command_writes_figures_and_the_table(tmp_path, capfd):
 
 def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
     "A checkpoint written before the first step has the starter's figures and gives the results file its name."
-    c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4, max_tests=1,
+    c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4,
                        checkpoint_dir=str(tmp_path/'ck'))
     path = AdversarialTrainer(c, PPOConfig()).save({})
     monkeypatch.chdir(tmp_path)
-    assert main([*SMALL, '--checkpoint', str(path)]) == 0 and main([*SMALL, '--max-tests', '1']) == 0
+    assert main([*SMALL, '--checkpoint', str(path)]) == 0 and main(SMALL) == 0
     files = [tmp_path/'eval_results'/f'tester_{name}.json' for name in (f'ck_{path.stem}', 'starter')]
     trained, plain = (json.loads(f.read_text()) for f in files)
     assert trained['testers'] == plain['testers']

@@ -155,9 +155,10 @@ def judge_suites(problems:Sequence[Problem],
     return judged
 
 # %% ../../nbs/03_grader/09_suites.ipynb #bd09e6b3
-def grade_by_test(pairs:Sequence[tuple[str, Sequence[str]]] # (program, tests); a test that occurs twice runs once
-                 )->list[dict[str, bool] | None]:           # Test -> passed
+def grade_by_test(pairs:Sequence[tuple[str, Sequence[str]]], # (program, tests); a test that occurs twice runs once
+                  limits:Limits=Limits()                     # For each program with its tests
+                 )->list[dict[str, bool] | None]:            # Test -> passed
     "Which of its tests each program passes; None where the verdict cannot be trusted."
     jobs = [(code, list(dict.fromkeys(tests))) for code, tests in pairs]
     return [None if o.kind == 'infra_error' or o.shared_process else dict(zip(tests, o.per_test))
-            for (_, tests), o in zip(jobs, grade_many(jobs))]
+            for (_, tests), o in zip(jobs, grade_many(jobs, limits))]

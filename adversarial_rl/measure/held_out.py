@@ -55,18 +55,13 @@ class ProgramResult:
     solved: bool            # It passes all of the problem's own tests
     survived: float | None  # Share of the discriminator's valid test cases that it passes; None without any
 
-def _program_result(problem:Problem, passed:dict[str, bool] | None, own:list[str])->ProgramResult | None:
-    "The result of a program by test; None where the grader failed."
-    if passed is None: return None
-    survived = float(np.mean([passed[t] for t in own])) if own else None
-    return ProgramResult(all(passed[t] for t in problem.baseline_tests), survived)
-
 def grade_on_suites(problems:list[Problem], programs:list[str], groups:list[list[Suite]])->list[ProgramResult]:
     "Results of one program a problem, without those that the grader failed on."
     own = [sorted({t for suite in group for t in suite.valid_tests}) for group in groups]
     rows = grade_by_test([(code, [*p.baseline_tests, *tests]) for p, code, tests in zip(problems, programs, own)])
-    results = [_program_result(p, row, tests) for p, row, tests in zip(problems, rows, own)]
-    return [r for r in results if r is not None]
+    return [ProgramResult(all(passed[t] for t in p.baseline_tests),
+                          sum(passed[t] for t in tests) / len(tests) if tests else None)
+            for p, passed, tests in zip(problems, rows, own) if passed is not None]
 
 # %% ../../nbs/07_measure/03_held_out.ipynb #4474ce08
 def evaluate_players(generator:Generator, discriminator:Discriminator, problems:list[Problem], *,
