@@ -21,7 +21,7 @@ from ..grpo.code_execution import GRPOSettings
 from ..grpo.output_game import CodeGameSettings, KINDS
 from .experiment import Experiment, experiment_parser, Run, run_experiment, Runs
 from ..record.plots import seed_curves
-from ..record.tables import markdown_table, signed_plus_minus
+from ..record.tables import markdown_table, plus_minus
 
 # %% ../../nbs/14_lab/06_seeds.ipynb #04032465
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ def seeds_table(training:Training,
         changes = [s[label] for s in seeds]
         if all(c.all_zero for c in changes): continue
         over_seeds = over_samples([c.difference for c in changes])
-        rows.append([label, *changes, signed_plus_minus(over_seeds)])
+        rows.append([label, *changes, plus_minus(over_seeds, '+')])
     head = ['', *[f'seed {run.seed}: before → after' for run in runs], 'mean change, 95% interval']
     return f'{markdown_table(head, rows)}\n\n{training.note}. {_where_measured(runs)}'
 

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['say', 'finish_step_first', 'Adapted', 'architecture', 'check_players', 'load_players', 'Resumable', 'Trainer',
-           'check_output', 'resume_or_begin', 'Evaluation', 'run_loop']
+           'check_output', 'resume_or_begin', 'run_loop']
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #fbf04423
 import contextlib
@@ -114,7 +114,10 @@ class Resumable:
 
     def resume(self)->None:
         "Go on from a checkpoint; raises `UsageError` where model, settings or kind of device differ."
-        path, state, info, skipped = self._found()
+        path = Path(self.config.resume_from)
+        skipped: list[str] = []
+        if self.config.resume_from: state, info = load_checkpoint(path)
+        else: path, state, info, skipped = newest_checkpoint(self.config.checkpoint_dir)
         for line in skipped: print(f'skipped {line}', file=sys.stderr)
         self._check_same(path, info)
         check_players(path, info, self.players)
@@ -128,22 +131,17 @@ class Resumable:
             self._take_best(path.parent, here)
         print(f'going on from {path} at step {self.step}', flush=True)
 
-    def _found(self)->tuple[Path, dict[str, Any], dict[str, Any], list[str]]:
-        "Path, state and info of the checkpoint to go on from; a line for each newer one that is damaged."
-        if not self.config.resume_from: return newest_checkpoint(self.config.checkpoint_dir)
-        return Path(self.config.resume_from), *load_checkpoint(self.config.resume_from), []
-
     def _check_same(self, path:Path, info:dict[str, Any])->None:
         now, then = self.settings(), self.defaults | info['configuration']
         if set(info['architectures']) == set(self.players): self.same_data(path, info)
         for k in now:
-            if k not in self.free and now[k] != then.get(k):
-                raise UsageError(f'{path} was made with {k} {then.get(k)}, not {now[k]}; '
-                                 'use the same settings, or start without --resume')
-        was, device = info['device'], self.platform.device
-        if was.split(':')[0] != device.split(':')[0]:
-            raise UsageError(f"{path} was made on {was}, whose random numbers cannot be continued on {device}; "
-                             f"use --device {was.split(':')[0]}, or start without --resume")
+            if k in self.free or now[k] == then.get(k): continue
+            raise UsageError(f'{path} was made with {k} {then.get(k)}, not {now[k]}; '
+                             'use the same settings, or start without --resume')
+        was, kind = info['device'], info['device'].split(':')[0]
+        if kind == self.platform.device.split(':')[0]: return
+        raise UsageError(f"{path} was made on {was}, whose random numbers cannot be continued on "
+                         f"{self.platform.device}; use --device {kind}, or start without --resume")
 
     def _take_best(self, there:Path, here:Path)->None:
         "Copy the best checkpoint so far into the new folder; without it, the search for the best begins anew."
@@ -181,13 +179,13 @@ class Trainer(Resumable):
 
     def after_step(self, row:dict[str, Any])->None: "Called with each row as it was written."
 
-    def progress(self, row:dict[str, Any])->tuple[str, str]:
+    def progress_text(self, row:dict[str, Any])->tuple[str, str]:
         "What the progress bar shows before and after the bar."
         return '', ''
 
     @contextlib.contextmanager
-    def evaluated(self)->Iterator[Any]:
-        "Inside, what the evaluation on MBPP is given."
+    def mbpp_subject(self)->Iterator[Any]:
+        "Inside, the model as the evaluation on MBPP takes it."
         yield self
 
     def stage_ends(self)->bool:
@@ -208,22 +206,17 @@ def resume_or_begin(trainer:Trainer)->None:
     else: set_aside(trainer.config.checkpoint_dir)
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #6eb9d73b
-class Evaluation(Protocol):
-    "Measures a model now and then."
-    def due(self, step:int)->bool: ...
-    def measure(self, subject:Any, phase:str, step:int)->dict[str, Any]: ...
-
-def _evaluation_row(trainer:Trainer, evaluation:Evaluation | None)->dict[str, Any]:
+def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:
     "The evaluation's figures at this step, empty where none is due."
     first, last = trainer.step == 0, trainer.step == trainer.steps
     if evaluation is None or not (first or last or evaluation.due(trainer.step)): return {}
-    with trainer.evaluated() as subject:
+    with trainer.mbpp_subject() as subject:
         return evaluation.measure(subject, 'before' if first else 'after' if last else 'during', trainer.step)
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #8540151c
 def run_loop(trainer:Trainer,
              settings:dict[str, Any],           # Of the run, for W&B
-             evaluation:Evaluation | None=None  # On MBPP
+             evaluation:Any=None                # Of MBPP, with `due` and `measure`; none by default
             )->None:
     "Take all steps that are left; on Ctrl-C finish the step, save and raise `KeyboardInterrupt`."
     c = trainer.config
@@ -234,7 +227,7 @@ def run_loop(trainer:Trainer,
         while trainer.step < trainer.steps:
             row = tracker.write(trainer.train_step() | _evaluation_row(trainer, evaluation))
             trainer.after_step(row)
-            before, after = trainer.progress(row)
+            before, after = trainer.progress_text(row)
             bar.set_description(before, refresh=False)
             bar.set_postfix_str(after, refresh=False)
             bar.update()

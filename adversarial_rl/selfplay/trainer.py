@@ -39,7 +39,7 @@ def make_learner(model:str, lora_rank:int, place:Platform)->Policy:
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #0ce2f4de
 class SelfPlay(Trainer):
     "Self-play with role-conditioned advantages; can be stopped and resumed at any step."
-    free = Trainer.free | {'opponents', 'opponent_checkpoint', 'opponent_url', 'opponent_model', 'eval_games'}
+    free = Trainer.free | {'opponents', 'eval_games'}
     defaults = asdict(SpiralConfig()) | asdict(self_play_ppo(PPOConfig())) | asdict(EvaluationConfig())
     worst, pool_every, pool_chance = WORST, 20, .25
 
@@ -119,13 +119,13 @@ class SelfPlay(Trainer):
         "Append the step's first game to the history."
         with self.history.open('a') as f: f.write(json.dumps(self.record) + '\n')
 
-    def progress(self, row:dict[str, Any])->tuple[str, str]:
+    def progress_text(self, row:dict[str, Any])->tuple[str, str]:
         "Text after the progress bar: the latest figures."
         shown = dict(broke=row['broke']) | self.figures
         return '', ' '.join(f'{name.split("/")[-1]} {x:.2f}' for name, x in shown.items())
 
     @contextlib.contextmanager
-    def evaluated(self)->Iterator[Bare]:
+    def mbpp_subject(self)->Iterator[Bare]:
         "The model as the MBPP evaluation takes it."
         with self.policy.player('learner'): yield Bare(self.policy.model, self.policy.tokenizer)
 
