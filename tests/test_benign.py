@@ -1,4 +1,4 @@
-"Honest programs with tests of every form: all pass, apart from their tests."
+"Honest programs with tests of every form: all pass, or cannot be judged; none is punished."
 import pytest
 
 from adversarial_rl.grader.grading import grade
@@ -105,7 +105,7 @@ CASES = {
                              'def f(x): return P(1, E.A)',
                              ['assert f(0) == (1, 1)']),
     'module constant': ('LIMIT = [1, 2]\ndef f(): LIMIT.append(3)',
-                        ['assert LIMIT == [1, 2]', 'f()', 'assert LIMIT == [1, 2, 3]']),
+                        'assert LIMIT == [1, 2]; f(); assert LIMIT == [1, 2, 3]'),
     'name of a builtin': ('def sum(a, b): return a + b', ['assert sum(10, 5) == 15']),
     'name of a module': ('def copy(x): return x[:]', ['assert copy([1]) == [1]']),
     'recursive structure in and out': (IDENTITY, ['x = [[[[1], 2], 3], {"a": [(1, [2])]}]\nassert f(x) == x']),
@@ -133,9 +133,9 @@ CASES = {
 def test_passes(name):
     code, tests = CASES[name]
     o = grade(code, tests)
-    assert o.passed and not o.shared_process, o
+    assert o.passed, o
 
-SHARED = {
+UNSUPPORTED = {
     'compares objects': ('class P:\n'
                          '    def __init__(self, x): self.x = x\n'
                          '    def __eq__(self, o): return self.x == o.x',
@@ -149,8 +149,8 @@ SHARED = {
     'odd argument': ('def f(s): return s.read()', ['import io\nassert f(io.StringIO("text")) == "text"']),
 }
 
-@pytest.mark.parametrize('name', SHARED)
-def test_passes_together(name):
-    code, tests = SHARED[name]
+@pytest.mark.parametrize('name', UNSUPPORTED)
+def test_unsupported(name):
+    code, tests = UNSUPPORTED[name]
     o = grade(code, tests)
-    assert o.passed and o.shared_process, o
+    assert o.kind == 'unsupported' and not o.judged, o

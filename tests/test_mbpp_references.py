@@ -8,7 +8,7 @@ import pytest
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.judge import study
+from adversarial_rl.grader.test_cases import names_under_test
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))
 FILES = {'full': ('mbpp.jsonl', 974, 'test_setup_code'), 'sanitized': ('sanitized-mbpp.json', 427, 'test_imports')}
@@ -32,16 +32,17 @@ def test_references_pass(edition):
     rows = jobs(edition)
     outcomes = grade_many([(code, tests) for _, code, tests in rows], Limits(wall_seconds=60, cpu_seconds=60))
     failed = {i: (o.kind, o.message) for (i, *_), o in zip(rows, outcomes) if not o.passed}
-    shared = [i for (i, *_), o in zip(rows, outcomes) if o.shared_process]
-    print(f'{edition}: {len(rows) - len(failed)} of {len(rows)} pass, shared process: {shared}')
-    assert not failed and len(shared) <= 5
+    print(f'{edition}: {len(rows) - len(failed)} of {len(rows)} pass')
+    assert not failed
 
 
 @pytest.mark.parametrize('edition', FILES)
 @pytest.mark.parametrize('constant', ['None', '-987654321.25', '"wrong"', '[]', 'True'])
 def test_constants_fail(edition, constant):
     rows, value = jobs(edition), re.compile(rf'==\s*\(?{re.escape(constant)}\)?\s*$')
-    def program(tests): return '\n'.join(f'def {f}(*a, **k): return {constant}' for f in study(tests).names)
+    def program(tests):
+        names, _ = names_under_test(tuple(tests))
+        return '\n'.join(f'def {f}(*a, **k): return {constant}' for f in names)
     outcomes = grade_many([(program(tests), tests) for _, _, tests in rows])
     passed = {i for (i, *_), o in zip(rows, outcomes) if o.passed}
     rightly = {i for i, _, tests in rows if all(value.search(t) for t in tests)}

@@ -131,7 +131,7 @@ class WrongPrograms:
         outcomes = grade_many([(text, p.baseline_tests) for p, text in jobs])
         self.known |= {p.id: [] for p in new}
         for (p, text), o in zip(jobs, outcomes):
-            if not (o.passed or o.shared_process or o.kind in ('infra_error', 'timeout')): self.known[p.id].append(text)
+            if o.judged and not o.passed and o.kind != 'timeout': self.known[p.id].append(text)
         return {p.id: self.known[p.id] for p in problems}
 
 def n_wrong(share:float,   # Of all programs that the tests face

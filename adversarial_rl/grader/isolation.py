@@ -5,12 +5,12 @@
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'MACHINES', 'CALLS', 'ALLOW',
            'DENY', 'NO_SUCH', 'Rules', 'ME', 'WORK', 'CONNECTED', 'OPEN', 'CHANGE', 'NEVER', 'WRITING', 'SIGNALLING',
-           'SIGNALLING_IOCTL', 'LANDLOCK_CREATE', 'LANDLOCK_RULE', 'LANDLOCK_RESTRICT', 'READ_BITS', 'FILE_BITS',
-           'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID', 'NEWNET', 'RDONLY', 'NOSUID', 'NODEV', 'NOEXEC', 'REMOUNT',
-           'BIND', 'REC', 'PRIVATE', 'KEEP', 'RELATIME', 'SCRATCH', 'PIVOT_ROOT', 'libc', 'prctl', 'number', 'only_if',
-           'with_bit', 'without_bit', 'none_of', 'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter',
-           'landlock', 'readable_paths', 'HalfWay', 'unshare', 'mount', 'bind', 'bind_all', 'parents', 'small_root',
-           'drop_capabilities', 'become']
+           'SIGNALLING_IOCTL', 'LANDLOCK_CREATE', 'LANDLOCK_RULE', 'LANDLOCK_RESTRICT', 'READ_BITS', 'LIST_BIT',
+           'FILE_BITS', 'NEWNS', 'NEWUTS', 'NEWIPC', 'NEWUSER', 'NEWPID', 'NEWNET', 'RDONLY', 'NOSUID', 'NODEV',
+           'NOEXEC', 'REMOUNT', 'BIND', 'REC', 'PRIVATE', 'KEEP', 'RELATIME', 'SCRATCH', 'PIVOT_ROOT', 'libc', 'prctl',
+           'number', 'only_if', 'with_bit', 'without_bit', 'none_of', 'assemble', 'Filter', 'install',
+           'template_filter', 'leaf_filter', 'readable_paths', 'hidden_paths', 'split', 'landlock', 'HalfWay',
+           'unshare', 'mount', 'bind', 'bind_all', 'parents', 'small_root', 'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #66687b3c
 import ctypes
@@ -183,6 +183,7 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
 # %% ../../nbs/03_grader/03_isolation.ipynb #ec0570f6
 LANDLOCK_CREATE, LANDLOCK_RULE, LANDLOCK_RESTRICT = 444, 445, 446
 READ_BITS = 0b1101   # Execute (map a library), read file, read folder
+LIST_BIT = 0b1000    # Read folder
 FILE_BITS = 0b0110   # Those that make sense for a single file
 
 def _permit(rules:int,       # Descriptor of a set of rules
@@ -197,6 +198,36 @@ def _permit(rules:int,       # Descriptor of a set of rules
         libc('syscall', LANDLOCK_RULE, rules, 1, struct.pack('=Qi', given, fd), 0)
         os.close(fd)
 
+# %% ../../nbs/03_grader/03_isolation.ipynb #b17f9e02
+def readable_paths()->list[str]:
+    "Paths that a Python program must read: the standard library, shared libraries, harmless devices."
+    prefix = os.path.realpath(sys.base_prefix)
+    python = [os.path.dirname(os.path.realpath(os.__file__)), f'{prefix}/lib']
+    system = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/usr/share/zoneinfo']
+    return [*python, *system, '/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
+
+def hidden_paths(paths:list[str] # As `readable_paths` gives them
+                )->list[str]:    # Below those, with symbolic links resolved
+    "Folders of installed packages, and this package's own: no program may read them."
+    roots = [os.path.realpath(p) for p in paths if os.path.isdir(p)]
+    pythons = [f'{root}/{name}' for root in roots for name in os.listdir(root) if name.startswith('python')]
+    folders = [folder for folder in (*roots, *pythons) if os.path.isdir(folder)]
+    found = {f'{folder}/{name}' for folder in folders for name in os.listdir(folder) if name.endswith('-packages')}
+    own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    return sorted(found | {own for root in roots if own.startswith(root + '/')})
+
+def split(paths:list[str], hidden:list[str])->tuple[list[str], list[str]]:
+    "Paths that hold nothing hidden and together are all the rest, and folders that had to be opened for that."
+    whole, opened, waiting = [], [], [os.path.realpath(p) for p in paths]
+    while waiting:
+        path = waiting.pop()
+        if path in hidden: continue
+        if not any(h.startswith(path + '/') for h in hidden): whole.append(path)
+        else:
+            opened.append(path)
+            waiting += [x.path for x in os.scandir(path) if not x.is_symlink()]
+    return whole, opened
+
 # %% ../../nbs/03_grader/03_isolation.ipynb #3ed8b7c4
 def landlock(read:list[str],  # Paths that stay readable
              write:list[str]  # Paths that stay writable too
@@ -206,20 +237,15 @@ def landlock(read:list[str],  # Paths that stay readable
     known = {1: 0x1FFF, 2: 0x3FFF}.get(abi, 0x7FFF)
     size = 8 if abi < 4 else 16 if abi < 6 else 24
     rules = libc('syscall', LANDLOCK_CREATE, struct.pack('QQQ', known, 3, 3)[:size], size, 0)
-    _permit(rules, read, READ_BITS & known)
+    hidden = hidden_paths(read)
+    whole, opened = split(read, hidden)
+    _permit(rules, whole, READ_BITS & known)
+    _permit(rules, opened, LIST_BIT & known)
     _permit(rules, write, known)
     if not prctl(PR_SET_NO_NEW_PRIVS, 1): raise OSError(errno.ENOSYS, 'no_new_privs')
     libc('syscall', LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
     return abi
-
-# %% ../../nbs/03_grader/03_isolation.ipynb #b17f9e02
-def readable_paths()->list[str]:
-    "Paths that a Python program must read: the standard library, shared libraries, harmless devices."
-    prefix = os.path.realpath(sys.base_prefix)
-    python = [os.path.dirname(os.path.realpath(os.__file__)), f'{prefix}/lib']
-    system = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/usr/share/zoneinfo']
-    return [*python, *system, '/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #6c981504
 NEWNS, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET = 0x20000, 0x4000000, 0x8000000, 0x10000000, 0x20000000, 0x40000000
@@ -292,6 +318,8 @@ def small_root(home:str,         # A folder to build on; nothing is left in it
     mount('none', '/', 'none', REC | PRIVATE)
     mount('tmpfs', home, 'tmpfs', NOSUID | NODEV, data='size=1m,mode=755')
     bound = bind_all(home, paths)
+    for path in hidden_paths(paths):
+        mount('tmpfs', home + path, 'tmpfs', RDONLY | NOSUID | NODEV, data='size=4k,mode=555')
     os.mkdir(home + SCRATCH)
     for folder in {f for path in bound for f in parents(path)}: os.chmod(home + folder, 0o111)   # Cannot be listed
     mount('tmpfs', home + SCRATCH, 'tmpfs', NOSUID | NODEV, data='size=16m,nr_inodes=2000,mode=777')

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 
 from .execution import Limits
 from .grading import grade_many, Outcome
-from .test_cases import parse_source, test_input
+from .test_cases import parse_source, plans, test_input
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/09_suites.ipynb #2ee216f3
 STOPS = ('timeout', 'memory_limit', 'output_limit', 'early_exit', 'crash')  # Outcomes that leave tests unreached
 
 def reference_flags(outcome:Outcome, n:int)->list[bool | None]:
-    "One flag a test: None where the sandbox failed, False where the tests had to share the program's process."
-    if outcome.kind == 'infra_error': return [None] * n
-    return [False] * n if outcome.shared_process else list(outcome.per_test)
+    "One flag a test: None where the sandbox failed, False where a test cannot be judged."
+    return [None] * n if outcome.kind == 'infra_error' else list(outcome.per_test)
 
 def reference_results(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program, tests)
                       limits:Limits=Limits()                     # For each reference with its tests
@@ -30,7 +29,7 @@ def reference_results(pairs:Sequence[tuple[str, Sequence[str]]], # (reference pr
     "Which tests each reference passes in one run; a test that stops the program fails alone."
     outcomes = grade_many(pairs, limits)
     results = [reference_flags(o, len(tests)) for o, (_, tests) in zip(outcomes, pairs)]
-    stopped = [i for i, o in enumerate(outcomes) if o.shared_process or o.kind in STOPS]
+    stopped = [i for i, o in enumerate(outcomes) if o.kind in STOPS]
     again = [(i, j) for i in stopped if len(results[i]) > 1 for j in range(len(results[i]))]
     alone = grade_many([(pairs[i][0], [pairs[i][1][j]]) for i, j in again], limits)
     for (i, j), outcome in zip(again, alone): results[i][j] = reference_flags(outcome, 1)[0]
@@ -61,9 +60,9 @@ def validity(valid:Sequence[bool] # One flag for each test of a suite
 MARK = '\x1e'  # Around each value that a reference prints
 
 def left_side(test:str)->str:
-    "The left side of a test of the form `assert left == right`, '' for other forms."
-    try: node = parse_source(test).body[0]
-    except (SyntaxError, IndexError): return ''
+    "The left side of a test of the form `assert left == right` that is data, '' for others."
+    if not isinstance(plans([test])[0], list): return ''   # It could print, and so write other tests' values
+    node = parse_source(test).body[0]
     x = node.test if isinstance(node, ast.Assert) else None
     if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq): return ast.unparse(x.left)
     return ''
@@ -160,5 +159,5 @@ def grade_by_test(pairs:Sequence[tuple[str, Sequence[str]]], # (program, tests);
                  )->list[dict[str, bool] | None]:            # Test -> passed
     "Which of its tests each program passes; None where the verdict cannot be trusted."
     jobs = [(code, list(dict.fromkeys(tests))) for code, tests in pairs]
-    return [None if o.kind == 'infra_error' or o.shared_process else dict(zip(tests, o.per_test))
+    return [dict(zip(tests, o.per_test)) if o.judged else None
             for (_, tests), o in zip(jobs, grade_many(jobs, limits))]

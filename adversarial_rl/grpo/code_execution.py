@@ -68,13 +68,13 @@ def execution_rewards(prompts, completions:list, function:list[str], **_)->list[
     "Reward of each program for how it ends; None if the grader failed."
     programs = [program_in(text_of(c), name) if name else text_of(c) for c, name in zip(completions, function)]
     outcomes = grade_many([(program, ()) for program in programs])
-    return [None if o.kind == 'infra_error' else execution_reward(o.kind) for o in outcomes]
+    return [execution_reward(o.kind) if o.judged else None for o in outcomes]
 
 def test_rewards(prompts, completions:list, tests:list, function:list[str], **_)->list[float|None]:
     "Share of its problem's tests that each program passes; None without tests, or if the verdict cannot be trusted."
     programs = [program_in(text_of(c), name) for c, name in zip(completions, function)]
     outcomes = grade_many([(program, list(t)) for program, t in zip(programs, tests)])
-    def judged(o, t): return t and o.kind != 'infra_error' and not o.shared_process
+    def judged(o, t): return t and o.judged
     return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #34c4855e

@@ -69,7 +69,7 @@ _MAX_CHARS = 200   # Of the output
 
 def _kind(source:str, first:Outcome, second:Outcome|None, max_lines:int)->str|None:
     "One of `KINDS`: 'valid' or the reason why the program is invalid; None if the grader failed."
-    if first.kind == 'infra_error' or (second and second.kind == 'infra_error'): return None
+    if not first.judged or (second and not second.judged): return None
     if not first.passed: return 'fails'
     if not normalised(first.stdout): return 'silent'
     if kind := unpredictable(source): return kind
@@ -88,7 +88,7 @@ class Judged:
 @cache
 def _second_sandbox()->Sandbox:
     "Another interpreter to fork from, with its own hash seed and addresses."
-    return Sandbox()
+    return Sandbox(hash_seed=1)
 
 def judge(programs:Sequence[str],
           max_lines:int=1            # Of a valid program's output

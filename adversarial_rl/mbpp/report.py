@@ -33,15 +33,14 @@ class ProgramRecord:
     completion: str   # The answer
     program: str
     passed: bool
-    outcome: str      # A kind of outcome, or 'shared_process' for one that cannot be trusted
+    outcome: str      # A kind of outcome
     message: str
     cut_off: bool
 
 def program_record(kind:str, answer:Answer, outcome:Outcome)->ProgramRecord:
-    "The record of one answer; a program that passed in one process with its tests could have forged it."
-    forged = outcome.passed and outcome.shared_process
-    return ProgramRecord(kind, answer.text, answer.program, outcome.passed and not forged,
-                         'shared_process' if forged else outcome.kind, outcome.message, answer.cut_off)
+    "The record of one answer."
+    return ProgramRecord(kind, answer.text, answer.program, outcome.passed, outcome.kind, outcome.message,
+                         answer.cut_off)
 
 @dataclass
 class ProblemRecord:

@@ -6,9 +6,8 @@ LAST = (*WRONG, 'timeout', 'early_exit')
 def last(name, text, returned='None', kinds=LAST):
     return Case(name, f'{text}\ndef f(x): return {returned}', kinds=kinds, limits=SHORT)
 
-def shared(name, text): # In one process with its test, which compares objects
-    code = f'import os\ntry: {text}\nexcept OSError: pass\nos._exit(0)\nclass P: pass'
-    return Case(name, code, ('assert P(1) == P(1)', 'assert P(2) == P(2)'), ('early_exit',))
+def tampers(name, text): # With whatever lies on a descriptor that may be a report
+    return Case(name, f'import os\ntry: {text}\nexcept OSError: pass\nos._exit(0)', kinds=('early_exit',))
 
 CASES = [
     last('thread-that-sleeps', 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()'),
@@ -68,12 +67,12 @@ CASES = [
          '            while True: pass\n'
          '        except BaseException: pass',
          'g(x)', (*LAST, *ENDED)),
-    shared('erases-its-report', 'os.ftruncate(3, 0)'),
-    shared('overwrites-its-report', 'os.pwrite(3, bytes(4096), 0)'),
-    shared('rewinds-its-report', 'os.lseek(3, 0, 0); os.write(3, bytes(4096))'),
-    shared('closes-its-report', 'os.close(3)'),
-    shared('closes-everything', 'os.closerange(1, 64)'),
-    shared('leaves-like-a-broken-sandbox', 'os.ftruncate(3, 0); os._exit(70)'),
+    tampers('erases-its-report', 'os.ftruncate(3, 0)'),
+    tampers('overwrites-its-report', 'os.pwrite(3, bytes(4096), 0)'),
+    tampers('rewinds-its-report', 'os.lseek(3, 0, 0); os.write(3, bytes(4096))'),
+    tampers('closes-its-report', 'os.close(3)'),
+    tampers('closes-everything', 'os.closerange(1, 64)'),
+    tampers('leaves-like-a-broken-sandbox', 'os.ftruncate(3, 0); os._exit(70)'),
     last('sleeps-at-import', 'import time\ntime.sleep(60)', kinds=('timeout',)),
     last('sleeps-in-call', 'import time', 'time.sleep(60)', ('timeout',)),
     last('sleeps-through-libc', 'import ctypes', 'ctypes.CDLL(None).pause()', ('timeout', 'runtime_error', 'crash')),

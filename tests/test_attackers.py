@@ -1,0 +1,212 @@
+"Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
+import os
+import site
+import sys
+import sysconfig
+from pathlib import Path
+
+import pytest
+from hostile.testers import TESTS
+
+from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.grading import grade, grade_many
+from adversarial_rl.grader.pool import Job, Sandbox
+from adversarial_rl.grader.suites import fill_in_many
+from adversarial_rl.grader.test_cases import parse_tests
+
+pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
+RIGHT, WRONG = 'def f(x): return x + 1', 'def f(x): return x + 2'
+CHECKS = ['assert f(1) == 2', 'assert f(5) == 6']
+QUICK = Limits(wall_seconds=2, cpu_seconds=2, memory_mb=128)
+
+
+@pytest.mark.parametrize('name', TESTS)
+def test_no_test_harms_a_later_job(name):
+    "Tests of a caller's own choice: a test that attacks its judge ends with it."
+    grade_many([(f'{RIGHT}  # {n}', [TESTS[name]]) for n in range(6)], QUICK)
+    later = grade_many([(f'{code}  # after {name} {n}', CHECKS) for n in range(4) for code in (RIGHT, WRONG)])
+    assert [o.passed for o in later] == [True, False] * 4
+    assert {o.kind for o in later} == {'success', 'assertion_failure'}
+
+
+@pytest.mark.parametrize('name', TESTS)
+def test_no_test_changes_the_others_of_its_job(name):
+    tests = [*CHECKS, TESTS[name], *CHECKS[::-1]]
+    for code, ok in (RIGHT, True), (WRONG, False):
+        assert [p for i, p in enumerate(grade(f'{code}  # {name}', tests, QUICK).per_test) if i != 2] == [ok] * 4
+
+
+@pytest.mark.parametrize('name', TESTS)
+def test_no_attack_is_kept_of_what_a_model_wrote(name):
+    kept = parse_tests(TESTS[name], 'f')
+    assert len(kept) == (name == 'memory-kept')
+
+
+def test_filled_values_come_from_their_own_test():
+    "A left side cannot print values for the tests after it."
+    wrote = ['assert f(1) or print("\\x1e9\\x1e", end="") == 3', 'assert [print(*"\\x1e9\\x1e")] == 0',
+             'assert f(3) == 0']
+    assert fill_in_many([(RIGHT, wrote)]) == [[None, None, 'assert f(3) == 4']]
+
+
+def test_a_test_may_use_any_keyword():
+    "Names that the grader's own functions have too."
+    words = ['origin', 'what', 'target', 'f', 'self', 'kw', 'args', 'name', 'link', 'call']
+    for source in ('assert f({w}=3) == 3', 'assert f({w}=3).real == 3'):
+        jobs = [(f'def f(**kw): return kw[{w!r}]', [source.format(w=w)]) for w in words]
+        assert [o.passed for o in grade_many(jobs)] == [True] * len(words)
+
+
+
+REMAINS = {   # What a program leaves -> whether the next program finds it
+    'a folder without read permission': ('import os\nos.mkdir("d"); os.mkdir("d/e"); os.chmod("d", 0o300)',
+                                         'import os\ndef f(x): return os.path.exists("d")'),
+    'a folder in a folder': ('import os\nos.makedirs("a/b"); os.chmod("a/b", 0o300); os.chmod("a", 0o300)',
+                             'import os\ndef f(x): return os.path.exists("a")'),
+    'a full scratch folder': ('import os\nos.mkdir("d", 0o300)\n'
+                              'for n in range(12): open(f"d/{n}", "wb").write(bytes(10**6))',
+                              'import os\ndef f(x): return os.statvfs(".").f_bavail * 4096 < 15 << 20'),
+    'a file': ('open("x", "w").write("y")', 'import os\ndef f(x): return os.listdir() != []'),
+    'a name for a module': ('import builtins, sys\nsys.modules["kept"] = builtins.kept = 1',
+                            'import builtins, sys\n'
+                            'def f(x): return "kept" in sys.modules or hasattr(builtins, "kept")'),
+}
+
+
+@pytest.mark.parametrize('name', REMAINS)
+def test_nothing_remains_for_the_next_program(name):
+    first, second = REMAINS[name]
+    with Sandbox(workers=1) as s:
+        for _ in range(2):
+            s.map([Job(first, (), QUICK)])
+            report = s.map([Job(second, ('assert not f(1)',), QUICK)])[0]
+            if 'namespaces' in report.layers: assert [step.kind for step in report.steps] == ['ok', 'ok'], report
+
+
+def test_output_does_not_reach_the_next_program_through_the_template():
+    secret = b'T' + os.urandom(12).hex().encode()
+    loud = f'print({secret.decode()!r} * 300)'
+    with Sandbox(workers=1) as s:
+        for _ in range(5): s.map([Job(f'{loud}  # {_}', (), QUICK)])
+        memory = Path(f'/proc/{inside(s)}/mem')
+        try: maps = Path(f'/proc/{inside(s)}/maps').read_text()
+        except OSError: pytest.skip('the template hides its memory')
+        found = 0
+        with open(memory, 'rb', 0) as f:
+            for line in maps.splitlines():
+                span, mode, *rest = line.split()
+                if 'r' not in mode or 'w' not in mode: continue
+                low, high = (int(x, 16) for x in span.split('-'))
+                try:
+                    f.seek(low)
+                    found += f.read(high - low).count(secret)
+                except (OSError, ValueError, OverflowError): pass
+        assert found == 0
+
+
+def inside(sandbox):
+    "The process that forks the programs."
+    outer = sandbox.pids()[0]
+    kids = [int(p) for p in os.listdir('/proc') if p.isdigit() and parent(p) == outer]
+    return kids[0]
+
+
+def parent(pid):
+    try: return int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
+    except OSError: return -1
+
+
+def test_the_number_of_calls_tells_nothing():
+    "Each test calls the program as often for a wrong answer as for a right one."
+    counter = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    print(n)\n    return {value}'
+    script = 'assert f(1) == 2\nassert f(2) == 3\nx = f(3)'
+    lists = ['assert f(1) == 2', 'assert f(2) == 3', 'assert f(3) == 4'], [script]
+    for tests in lists:
+        right, wrong = (grade(counter.format(value=v), tests).stdout for v in ('x + 1', '0'))
+        assert right == wrong == '1\n2\n3\n'
+
+
+FATAL = {   # Programs that aim at the judge's process or at the kind of the verdict
+    'forged handle': 'import os\ndef f(x):\n    t = b\'["value", {"handle": [[], 1, 2, 3]}, []]\'\n'
+                     '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
+    'forged exception': 'import os\ndef f(x):\n    t = b\'["raised", [], 5, {"handle": 3}, 1, 2]\'\n'
+                        '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
+    'nested containers': 'def f(x): return [[] for _ in range(3 * 10**6)]',
+    'nested deep': 'import os\ndef f(x):\n    t = b"[" * 10**6 + b"]" * 10**6\n'
+                   '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
+    'colliding numbers': 'def f(x): return {k * ((1 << 61) - 1): 0 for k in range(10**5)}',
+    'exception of SystemExit': 'class Out(SystemExit): pass\ndef f(x): raise Out(0)',
+    'class instead of a function': 'class f(SystemExit): pass',
+    'class of BaseException': 'class f(BaseException): pass',
+    'unprintable error': 'class E(Exception):\n    def __str__(self): raise MemoryError\ndef f(x): raise E',
+    'closed pipes': 'import os\ndef f(x): os.closerange(0, 64)',
+    'erased descriptors': 'import os\ndef f(x):\n    for n in range(64):\n        try: os.ftruncate(n, 0)\n'
+                          '        except OSError: pass\n    os._exit(70)',
+    'a class that moves its job': 'class Pair(Exception): pass\ndef f(x): return Pair(x)',
+}
+
+
+@pytest.mark.parametrize('name', FATAL)
+def test_no_program_chooses_that_it_is_not_judged(name):
+    caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
+    for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3']):
+        o = grade(FATAL[name], tests, QUICK)
+        assert o.judged and not o.passed and not any(o.per_test), o
+    assert grade(RIGHT, CHECKS).passed
+
+
+def test_a_judge_that_dies_twice_counts_against_the_program():
+    from adversarial_rl.grader.grading import to_outcome
+    from adversarial_rl.grader.pool import Report
+    o = to_outcome(Report(started=True, killed='judge'), Job(RIGHT, ('assert f(1) == 2',)))
+    assert (o.kind, o.judged, o.passed) == ('crash', True, False)
+
+
+GIVEN = {   # Names that tests do not import -> a program that defines them
+    'isclose': ('def isclose(*a, **k): return True\ndef f(x): return 0', 'assert isclose(f(1), 0.3)'),
+    'reduce': ('def reduce(*a): return 6\ndef f(x): return [x]', 'assert reduce(lambda a, b: a + b, f(3)) == 6'),
+    'Counter': ('def Counter(x): return 1\ndef f(x): return x', 'assert Counter(f("ab")) == {"a": 2}'),
+    'sum with an empty program': ('', 'assert sum([1, 2]) == 3'),
+    'sorted with an empty program': ('x = 1', 'assert sorted([2, 1]) == [1, 2]'),
+    'len, in a script': ('', 'x = len([1])\nassert x == 1'),
+}
+
+
+@pytest.mark.parametrize('name', GIVEN)
+def test_names_that_are_not_the_programs(name):
+    code, test = GIVEN[name]
+    o = grade(code, [test])
+    assert o.judged and not o.passed, o
+
+
+def test_all_templates_have_one_hash_seed():
+    "Otherwise a test could gamble on the order of a set."
+    seen = set()
+    for _ in range(3):
+        with Sandbox(workers=1) as s: seen.add(s.map([Job('print(hash("a"), list({"x", "y", "z", "w"}))')])[0].stdout)
+    assert len(seen) == 1
+
+
+INSTALLED = """import itertools, os
+seen = []
+for top in {tops!r}:
+    paths = (os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names)
+    for path in itertools.islice(paths, 200):
+        try: seen.append(open(path, 'rb').read(1) and path)
+        except OSError: pass
+print(seen[:3])
+print(bool(open(os.__file__).read(1)))"""
+
+
+def test_nothing_that_is_installed_can_be_read():
+    "Packages beside the standard library, also where there is no virtual environment."
+    base = sys.base_prefix
+    version = f'python{sys.version_info.major}.{sys.version_info.minor}'
+    tops = [f'{base}/lib/{version}/site-packages', f'{base}/lib/{version}/dist-packages',
+            '/usr/lib/python3/dist-packages', '/usr/local/lib/python3/dist-packages',
+            sysconfig.get_path('purelib'), *site.getsitepackages(),
+            str(Path(__file__).parents[1] / 'adversarial_rl'), str(Path(__file__).parents[1] / 'data')]
+    program = INSTALLED.format(tops=[top for top in tops if os.path.isdir(top)])
+    for off in (), ('namespaces',):
+        with Sandbox(workers=1, off=off) as s: report = s.map([Job(program)])[0]
+        if set(report.layers) & {'namespaces', 'landlock'}: assert report.stdout == '[]\nTrue\n', report
