@@ -16,12 +16,8 @@ def at_last(reward:torch.Tensor,  # (B,) one reward a row
             mask:torch.Tensor     # (B, T) bool, tokens the player chose
            )->torch.Tensor:       # (B, T) the reward on the last chosen token, 0 elsewhere; 0 in rows without one
     "Terminal rewards in token shape."
-    T = mask.shape[1]
-    last = (mask * torch.arange(1, T + 1, device=mask.device)).amax(1) - 1
-    out = torch.zeros(mask.shape, dtype=torch.float, device=mask.device)
-    rows = (last >= 0).nonzero().squeeze(1)
-    out[rows, last[rows]] = reward[rows].float()
-    return out
+    left = mask.flip(1).cumsum(1).flip(1)   # Chosen tokens from here on
+    return torch.where(mask & (left == 1), reward.float()[:, None], 0.)
 
 # %% ../../nbs/05_learn/02_advantages.ipynb #d4deda7b
 def gae(reward:torch.Tensor,  # (B, T)
@@ -60,7 +56,6 @@ def whiten(x:torch.Tensor,      # (B, T)
           )->torch.Tensor:      # (B, T) mean 0 and variance 1 over the mask, 0 outside
     "Standardise over the mask."
     chosen = x[mask]
-    if chosen.numel() == 0: return torch.zeros_like(x)
     return (x - chosen.mean()) / (chosen.var(unbiased=False) + 1e-8).sqrt() * mask
 
 # %% ../../nbs/05_learn/02_advantages.ipynb #93510bdd

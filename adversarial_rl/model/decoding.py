@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import DynamicLayer
 
 from .policy import score_tokens
@@ -76,13 +77,10 @@ class Decoder:
 
     def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
         "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
-        self.length = max(map(len, prompts))
-        padding = [self.length - len(prompt) for prompt in prompts]
-        filler, self.pad = self.policy.tokenizer.pad_token_id, torch.tensor(padding, device=self.device)
-        ids = torch.tensor([[filler] * n + prompt for n, prompt in zip(padding, prompts)], device=self.device)
-        mask = torch.arange(self.length, device=self.device)[None] >= self.pad[:, None]
-        out = self.model(input_ids=ids, attention_mask=mask.long(), position_ids=(mask.cumsum(1) - 1).clamp(min=0),
-                         use_cache=True, logits_to_keep=1)
+        rows = [torch.tensor(prompt, device=self.device) for prompt in prompts]
+        ids = pad_sequence(rows, True, self.policy.tokenizer.pad_token_id, padding_side='left')
+        self.pad = ids.shape[1] - torch.tensor([len(row) for row in rows], device=self.device)
+        out = self.model(**self._inputs(ids), logits_to_keep=1)
         self.cache, self.pad = out.past_key_values, self.pad.repeat_interleave(copies)
         if copies > 1: self.cache.batch_repeat_interleave(copies)
         # Layers with a sliding window keep their own kind
@@ -94,18 +92,17 @@ class Decoder:
         self.pad = self.pad[rows]
         self.cache.batch_select_indices(rows)
 
-    def _inputs(self, tokens:torch.Tensor, real:torch.Tensor)->dict[str, Any]:
+    def _inputs(self, tokens:torch.Tensor, real:torch.Tensor|None=None)->dict[str, Any]:
         start, self.length = self.length, self.length + tokens.shape[1]
-        places = torch.arange(self.length, device=self.device)[None]
-        mask, positions = places >= self.pad[:, None], (places[:, start:] - self.pad[:, None]).clamp(min=0)
-        mask[:, start:] &= real
-        return dict(input_ids=tokens, attention_mask=mask.long(), position_ids=positions, past_key_values=self.cache,
-                    use_cache=True)
+        places = torch.arange(self.length, device=self.device) - self.pad[:, None]   # (R, length), negative in padding
+        mask = places >= 0
+        if real is not None: mask[:, start:] &= real
+        return dict(input_ids=tokens, attention_mask=mask.long(), position_ids=places[:, start:].clamp(min=0),
+                    past_key_values=self.cache, use_cache=True)
 
     def feed(self, tokens:torch.Tensor)->torch.Tensor:
         "Read some tokens `(R, w)`; logits `(R, V)` for the next."
-        inputs = self._inputs(tokens, torch.ones_like(tokens, dtype=torch.bool))
-        return self.model(**inputs, logits_to_keep=1).logits[:, -1]
+        return self.model(**self._inputs(tokens), logits_to_keep=1).logits[:, -1]
 
     def feed_hidden(self, tokens:torch.Tensor, real:torch.Tensor)->torch.Tensor:
         "Read tokens `(R, w)` of which some are padding; last hidden states `(R, w, hidden)`."

@@ -7,6 +7,7 @@ __all__ = ['sample']
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b67bbd97
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -40,6 +41,14 @@ def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:
     truncated = torch.stack([(cut & alive & (stage == k)).any(1) for k in range(S)], 1)
     ids = packed(token, opening).masked_fill(~mask, pad)
     return Transcripts(ids, mask, packed(stage), packed(chosen), packed(logp), truncated, [])
+
+def _texts(t:Transcripts, tokenizer, stop:str)->list[list[str]]:
+    "What the player wrote, up to `stop`: `B` lists of `S` strings."
+    texts = []
+    for ids, action, stage in zip(t.ids, t.action, t.stage):
+        written = [ids[action & (stage == k)].tolist() for k in range(t.truncated.shape[1])]
+        texts.append(tokenizer.batch_decode(written, skip_special_tokens=True))
+    return [[text.split(stop)[0] if stop else text for text in row] for row in texts]
 
 # %% ../../nbs/06_model/03_rollout.ipynb #8ec575c0
 @lru_cache(maxsize=8)
@@ -107,6 +116,11 @@ class _Rows:
         self.fed = torch.where(ended, (self.at_stage(self.forced)[:, 0] == token).long(), self.fed)
         self.written = torch.where(ended, 0, self.written)
 
+def _step(rows:_Rows, owner:torch.Tensor, token:torch.Tensor, *, chosen, logp, cut)->_Step: # `(R,)` but for `owner`
+    "The step of every transcript, from one token of each row."
+    step = _Step(*(x[owner] for x in (token, rows.stage, chosen, logp, cut, ~rows.finished)))
+    return step._replace(alive=step.alive & (owner >= 0))
+
 # %% ../../nbs/06_model/03_rollout.ipynb #95011489
 class _Grouping(NamedTuple):
     "The rows that continue."
@@ -170,15 +184,9 @@ class _Sampling:
         reached = self.ends.reached(self.log, self.owner, token, forced)
         cut = ~forced & ~reached & (rows.written + 1 >= limit)
         ended = ~forced & (reached | cut) & ~rows.finished
-        self.record(token, forced, logp, cut)
+        self.log.append(_step(rows, self.owner, token, chosen=~forced, logp=logp, cut=cut))
         rows.step(forced, ended, token)
         return token, ended
-
-    def record(self, token:torch.Tensor, forced:torch.Tensor, logp:torch.Tensor, cut:torch.Tensor):
-        "Log a token of each row, for every transcript that the row writes."
-        of_rows = (token, self.rows.stage, ~forced, logp, cut, ~self.rows.finished)
-        step = _Step(*(x[self.owner] for x in of_rows))
-        self.log.append(step._replace(alive=step.alive & (self.owner >= 0)))
 
     def regroup(self, token:torch.Tensor, ended:torch.Tensor)->torch.Tensor:
         "Split, merge and drop rows; the tokens `(R',)` of those that continue."
@@ -197,21 +205,16 @@ class _Sampling:
         for _ in range(int(rows.waiting().masked_fill(rows.finished, rows.forced.shape[2]).min())):
             forced, given = rows.waiting() > 0, rows.next_forced().clamp(min=0)
             none = torch.zeros_like(forced)
-            self.record(given, ~none, none.float(), none)
+            self.log.append(_step(rows, self.owner, given, chosen=none, logp=none.float(), cut=none))
             rows.step(forced, none, given)
             tokens.append(given)
         self.logits = self.decoder.feed(torch.stack(tokens, 1))
 
     def transcripts(self)->Transcripts:
-        "The finished transcripts with their texts, `B` lists of `S` strings."
-        tokenizer, stop, S = self.policy.tokenizer, self.ends.stop, len(self.heat)
-        openings = [ids for ids in self.openings for _ in range(self.n)]
-        t = _put_together(openings, self.log, S, tokenizer.pad_token_id)
-        for ids, action, stage in zip(t.ids, t.action, t.stage):
-            written = [ids[action & (stage == k)].tolist() for k in range(S)]
-            t.texts.append(tokenizer.batch_decode(written, skip_special_tokens=True))
-        if stop: t.texts = [[text.split(stop)[0] for text in texts] for texts in t.texts]
-        return t
+        "The finished transcripts."
+        openings, tokenizer = [ids for ids in self.openings for _ in range(self.n)], self.policy.tokenizer
+        t = _put_together(openings, self.log, len(self.heat), tokenizer.pad_token_id)
+        return replace(t, texts=_texts(t, tokenizer, self.ends.stop))
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c4d9755d
 _MAX_ROWS = 256   # Transcripts sampled side by side
