@@ -19,7 +19,9 @@ SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '-
          '--eval-games', '8', '--eval-steps', '3', '--save-steps', '1', '--report-to', 'none']
 MISTAKES = [
     (['--games', 'tic_tac'], "'tic_tac_toe'"), (['--games', 'hearts'], 'two players'), (['--games', ''], '--games'),
-    (['--opponents', 'chess'], '--opponents chess'), (['--critic-warmup', '5'], '--critic-warmup'),
+    (['--opponents', 'chess'], '--opponents chess'),
+    (['--opponents', 'none.pt'], 'no such checkpoint'), (['--opponents', 'http://x'], '#model'),
+    (['--critic-warmup', '5'], '--critic-warmup'),
     (['--baseline', 'both'], 'role'), (['--resume'], 'no checkpoint'), (['--games-per-step', '1'], 'at least 2')]
 WITHOUT_OPENSPIEL = """
 import contextlib, importlib, importlib.abc, importlib.metadata as metadata, pkgutil, sys
@@ -94,6 +96,17 @@ def test_resumed_after_a_kill_it_ends_the_same(tmp_path):
     assert a['after'] == b['after'] and a['before'] == b['before']
     assert [r['step'] for r in rows_of(one) if 'mbpp_eval/pass_rate' in r] == [0, 10, 20, 23]
 
+
+
+@needs_openspiel
+def test_an_earlier_checkpoint_is_an_opponent_and_nothing_else_changes(tmp_path):
+    assert spiral.main(flags(tmp_path, '--steps', '2')) == 0
+    other, checkpoint = tmp_path / 'other', tmp_path / 'ck' / 'checkpoint_step_2.pt'
+    other.mkdir()
+    assert spiral.main(flags(other, '--steps', '2', '--opponents', f'random minimax {checkpoint}')) == 0
+    first, second = (results_of(folder)['after']['against']['tic_tac_toe'] for folder in (tmp_path, other))
+    assert set(second) == {'random', 'minimax', str(checkpoint)}
+    assert second['random'] == first['random']
 
 
 @needs_openspiel

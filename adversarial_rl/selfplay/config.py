@@ -30,8 +30,8 @@ class SpiralConfig(RunConfig):
         5, 'most random moves before a game; without them self-play forgets positions that it stops visiting', 0, 100)
     think: bool = setting(False, 'prompt for <think> and <answer>')
     opponents: str = setting(
-        'random minimax', f'opponents before and after training: {", ".join(OPPONENTS)}, separated by spaces; '
-        'those that cannot play a board game are left out')
+        'random minimax', f'opponents before and after training, separated by spaces: {", ".join(OPPONENTS)}, '
+        "a checkpoint's .pt file, a server as URL#model; those that cannot play a board game are left out")
     eval_games: int = setting(
         400, 'games against each opponent in each role, before and after; 0 for none', 0, 10**6)
     eval_steps: int = setting(20, 'steps between two measurements of the moves', 1, 10**6)

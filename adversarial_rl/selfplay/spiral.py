@@ -21,7 +21,7 @@ from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
 from ..mbpp.callback import interval_evaluation
-from ..model.agents import Local
+from ..model.agents import Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import load_checkpoint
 from ..record.run_loop import check_output, check_players, load_players, resume_or_begin, run_loop
@@ -33,15 +33,25 @@ from .strength import rates
 from .trainer import make_learner, SelfPlay
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #488aa229
+def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
+    "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
+    if name.endswith('.pt'): agent = Local(load_learner(name, config.device), 'learner', config.max_new_tokens)
+    elif '://' in name and '#' in name: agent = Server(*name.rsplit('#', 1), config.max_new_tokens)
+    else: return None
+    return PromptedPlayer(agent, config.temperature, config.think)
+
 def find_opponents(config:SpiralConfig)->dict[str, dict[str, BoardPlayer]]: # Board game -> name -> opponent
     "Raise `UsageError` for a board game or an opponent that does not exist; print which opponents are left out."
     if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
     found: dict[str, dict[str, BoardPlayer]] = {game: {} for game in config.game_names}
     for game in found: load_game(game)
     for name in config.opponents.split():
-        if name not in OPPONENTS: raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}")
+        model = _model_opponent(name, config)
+        if not model and name not in OPPONENTS:
+            raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
+                             'a server as http://localhost:8000/v1#model')
         for game, opponents in found.items():
-            try: opponents[name] = make_opponent(name, game)
+            try: opponents[name] = model or make_opponent(name, game)
             except UsageError as e: print(f'left out: {e}', file=sys.stderr)
     return found
 
