@@ -17,7 +17,7 @@ from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
 from adversarial_rl.game.run_training import main as run_training
-from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
 from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, save_problems
@@ -27,7 +27,6 @@ PROBLEM = starter_problems('training', 1)[0]
 ONE = ['--problem', PROBLEM.description, '--signature', PROBLEM.function_signature,
        '--tests', '; '.join(PROBLEM.baseline_tests[:2]), '--max-tokens', '64']
 ADD = ['--problem', 'a', '--signature', 'def f(x):']
-METRICS = {'reward/generator': .5, 'validity': .5}
 
 
 def trainer(folder, **changed):
@@ -48,7 +47,8 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ck')
     t = trainer(folder)
     for _ in range(3): t.train_step()
-    return t.save(METRICS), t
+    t.recent = [dict.fromkeys(COLUMNS, .5)]
+    return t.save(), t
 
 
 def run(*argv): return processes.run('run_inference', *argv)
@@ -239,7 +239,7 @@ def test_resume_falls_back_to_the_newest_checkpoint_that_is_whole(tmp_path, capf
     t = trainer(tmp_path/'ck')
     for _ in range(4):
         t.train_step()
-        path = t.save(METRICS)
+        path = t.save()
     path.write_bytes(path.read_bytes()[:-1000])
     assert run_training(command_line(description(path)['configuration'], tmp_path, '--resume')) == 0
     printed = capfd.readouterr()
@@ -252,7 +252,7 @@ def same_weights(a, b):
 
 
 def test_resuming_from_an_earlier_checkpoint_repeats_the_later_steps(tmp_path, capfd):
-    c, flags = configuration(trainer(tmp_path/'first').save({})), ['--save-total-limit', '100']
+    c, flags = configuration(trainer(tmp_path/'first').save()), ['--save-total-limit', '100']
     assert run_training(command_line(c, tmp_path, *flags)) == 0
     state, info = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
     earlier = str(tmp_path/'ck'/'checkpoint_stage_3_epoch_1.pt')
@@ -272,7 +272,7 @@ def test_resuming_in_another_folder_copies_the_best_checkpoint(tmp_path, capfd):
     "The run has the same scores and the same best; another run's checkpoints in the new folder are set aside."
     a, b = tmp_path/'a', tmp_path/'b'
     for folder in (a, b): folder.mkdir()
-    c, limit = configuration(trainer(tmp_path/'first').save({})), ['--save-total-limit', '100']
+    c, limit = configuration(trainer(tmp_path/'first').save()), ['--save-total-limit', '100']
     finish(c, a, *limit)
     finish(c | dict(seed=5), b)
     strange = (b/'ck'/'checkpoint_best.pt').read_bytes()
@@ -288,7 +288,7 @@ def test_resuming_in_another_folder_copies_the_best_checkpoint(tmp_path, capfd):
 
 
 def test_a_finished_run_gives_its_results_again_without_its_metrics(tmp_path):
-    c = configuration(trainer(tmp_path/'first').save({}))
+    c = configuration(trainer(tmp_path/'first').save())
     first = finish(c, tmp_path)
     shutil.rmtree(tmp_path/'out')
     second = finish(c, tmp_path, '--resume')
@@ -299,7 +299,7 @@ def test_training_does_not_resume_with_other_problems(tmp_path, capfd):
     "The file may move, its content may not change."
     problems, path = load_problems(resource('data/example_problems.json'))[:12], tmp_path/'some.json'
     save_problems(problems, path)
-    c = configuration(trainer(tmp_path/'ck', problems_file=str(path)).save({})) | dict(max_new_tokens=12)
+    c = configuration(trainer(tmp_path/'ck', problems_file=str(path)).save()) | dict(max_new_tokens=12)
     finish(c, tmp_path)
     path.rename(tmp_path/'moved.json')
     finish(c | dict(problems_file=str(tmp_path/'moved.json')), tmp_path, '--resume')

@@ -57,7 +57,7 @@ def test_repeats_pay_less(tmp_path):
     _, plain = rows(tmp_path, 1)
     trainer, (row,) = rows(tmp_path, 1, repeat_penalty=1.)
     assert row['repeated'] == 0 and row['reward/discriminator'] == plain[0]['reward/discriminator']
-    assert len(trainer.extras.recent_inputs.inputs) > 5
+    assert len(trainer.pair.extras.recent_inputs.inputs) > 5
     _, two = rows(tmp_path, 2, same_problems=True, repeat_penalty=1.)
     _, free = rows(tmp_path, 2, same_problems=True)
     assert two[1]['repeated'] > 0 and two[1]['reward/discriminator'] < free[1]['reward/discriminator']
@@ -67,7 +67,7 @@ def test_failed_tests_come_back_and_are_written_out(tmp_path):
     trainer, two = rows(tmp_path, 2, same_problems=True, problems_per_step=24, failed_tests=1)
     assert 0 < two[0]['failed_tests_kept'] <= 24
     assert 'replayed_pass_rate' not in two[0] and 0 <= two[1]['replayed_pass_rate'] <= 1
-    hard, before = trainer.extras.failed_tests.hardened(trainer.training), {p.id: p for p in trainer.training}
+    hard, before = trainer.pair.extras.failed_tests.hardened(trainer.training), {p.id: p for p in trainer.training}
     assert hard and all(len(p.baseline_tests) > len(before[p.id].baseline_tests) for p in hard)
 
 
@@ -83,17 +83,17 @@ def test_earlier_opponents_come_back_and_leave_the_latest_as_it_was(tmp_path):
     trainer, seven = rows(tmp_path, 7, pool_size=2)
     met = [r['opponent_of_step'] for r in seven]
     assert met[0] == 0 and all(m in {0, 3, 6, i} for i, m in enumerate(met)) and set(met) & {0, 3} and met != [0] * 7
-    pool = trainer.extras.pool
+    pool = trainer.pair.extras.pool
     assert [x['step'] for x in pool.kept['generator']] == [3, 6]
-    trainer.extras.after_stage(7)
-    now = trainer.discriminator.policy.adapter('discriminator')
+    trainer.pair.extras.after_stage(7)
+    now = trainer.pair.discriminator.policy.adapter('discriminator')
     assert all(torch.equal(v, pool.kept['discriminator'][-1]['adapter'][k]) for k, v in now.items())
 
 
 def test_with_all_on_going_on_equals_not_having_stopped(tmp_path):
     whole, expected = rows(tmp_path, 5, same_problems=True, **ALL)
     first, _ = rows(tmp_path, 3, same_problems=True, **ALL)
-    path = first.save({'reward/generator': 0., 'validity': 0.})
+    path = first.save()
     torch.manual_seed(999)
     second, _ = rows(tmp_path, 0, same_problems=True, **ALL)
     second.load_state_dict(load_checkpoint(path)[0])
@@ -132,7 +132,7 @@ def test_golden_tests_alone_need_no_discriminator(tmp_path):
     trainer, (row, _) = rows(tmp_path, 2, **alone)
     assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0
     assert row['reward/generator'] == pytest.approx(row['baseline_pass_rate'])
-    adapter = trainer.discriminator.policy.adapter('discriminator')
+    adapter = trainer.pair.discriminator.policy.adapter('discriminator')
     assert all(not v.any() for k, v in adapter.items() if 'lora_B' in k)
 
 
@@ -149,7 +149,7 @@ def test_a_player_without_an_opponent_is_refused(tmp_path, capsys, more):
 def test_all_stages_learn_at_once(tmp_path):
     trainer, two = rows(tmp_path, 3, stages_together=True)
     assert {r['stage'] for r in two} == {'all'} and len(trainer.schedule) == 3 and two[2]['generator/length'] > 40
-    assert load_checkpoint(trainer.save({'reward/generator': 0., 'validity': 0.}))[1]['stage_name'] == 'all'
+    assert load_checkpoint(trainer.save())[1]['stage_name'] == 'all'
     _, one = rows(tmp_path, 3)
     assert one[2]['generator/length'] < two[2]['generator/length'] / 2
 
@@ -159,5 +159,5 @@ def test_all_stages_learn_together_after_the_last(tmp_path):
     assert len(trainer.schedule) == 17 and [r['stage'] for r in last[-3:]] == ['code', 'all', 'all']
     assert [r['learner'] for r in last[-2:]] == ['discriminator', 'generator']
     assert last[-1]['generator/length'] > 2 * last[-3]['generator/length']
-    path = trainer.save({'reward/generator': 0., 'validity': 0.})
+    path = trainer.save()
     assert path.name == 'checkpoint_stage_6_epoch_2.pt' and load_checkpoint(path)[1]['stage_name'] == 'all'

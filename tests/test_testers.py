@@ -249,7 +249,7 @@ def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
     "A checkpoint written before the first step has the starter's figures and gives the results file its name."
     c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4,
                        checkpoint_dir=str(tmp_path/'ck'))
-    path = AdversarialTrainer(c, PPOConfig()).save({})
+    path = AdversarialTrainer(c, PPOConfig()).save()
     monkeypatch.chdir(tmp_path)
     assert main([*SMALL, '--checkpoint', str(path)]) == 0 and main(SMALL) == 0
     files = [tmp_path/'eval_results'/f'tester_{name}.json' for name in (f'ck_{path.stem}', 'starter')]

@@ -97,15 +97,15 @@ def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path, changed):
     rows = [whole.train_step() for _ in range(6)]
     first = AdversarialTrainer(*config(tmp_path/'b', **changed))
     for _ in range(3): first.train_step()
-    path = first.save({'reward/generator': 0., 'validity': 0.})
+    path = first.save()
     torch.manual_seed(999)
     second = AdversarialTrainer(*config(tmp_path/'b', **changed))
     second.load_state_dict(load_checkpoint(path)[0])
     assert untimed(rows[3:]) == untimed([second.train_step() for _ in range(3)])
     a, b = whole.state_dict()['players'], second.state_dict()['players']
     assert all(torch.equal(v, b[p][k]) for p in a for k, v in a[p].items())
-    failed = whole.extras.failed_tests.kept
-    assert failed == second.extras.failed_tests.kept and bool(failed) == bool(changed)
+    failed = whole.pair.extras.failed_tests.kept
+    assert failed == second.pair.extras.failed_tests.kept and bool(failed) == bool(changed)
 
 
 def wait_for_steps(process, folder, n, patience=120):
@@ -165,7 +165,7 @@ def test_two_base_models_and_a_problems_file(tmp_path, qwen, tokenizer):
     c, ppo = config(tmp_path, discriminator_model=str(tmp_path/'other'), held_out=4, max_new_tokens=12,
                     problems_file=str(resource('data/example_problems.json')))
     trainer = AdversarialTrainer(c, ppo)
-    assert trainer.generator.policy is not trainer.discriminator.policy
+    assert trainer.pair.generator.policy is not trainer.pair.discriminator.policy
     assert train(c, ppo)['steps'] == 10
 
 

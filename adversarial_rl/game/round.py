@@ -77,6 +77,11 @@ class Round:
     discriminator_transcripts: Transcripts | None  # P*D, likewise; None for a tester that is not a model
     seconds_rollout: float = 0.                    # Time spent on sampling
 
+    @property
+    def transcripts(self)->list[Transcripts]:
+        "Those of the players that are models."
+        return [t for t in (self.generator_transcripts, self.discriminator_transcripts) if t is not None]
+
 # %% ../../nbs/09_game/02_round.ipynb #a4723b22
 def grade_programs(problems:Sequence[ProblemRound],                 # Gets its verdicts
                    mutants:Mapping[str, Sequence[str]]|None = None, # Problem's id -> wrong programs
@@ -228,9 +233,8 @@ def round_metrics(r:Round)->dict[str, float]:
     "One row of metrics: programs, suites, and the share of transcripts that were cut off."
     suites = [suite for x in r.problems for suite in x.suites]
     inputs = [x for row in suite_inputs(r) for x in row]
-    transcripts = [t for t in (r.generator_transcripts, r.discriminator_transcripts) if t is not None]
     return _verdict_metrics(r) | {
         'validity': mean([validity(suite.valid) for suite in suites if suite.valid is not None]),
         'accepted': mean([validity(suite.accepted) for suite in suites if suite.accepted is not None]),
         'distinct': len(set(inputs)) / len(inputs) if inputs else 0.,
-        'cut_off': torch.cat([t.truncated.any(1) for t in transcripts]).float().mean().item()}
+        'cut_off': torch.cat([t.truncated.any(1) for t in r.transcripts]).float().mean().item()}

@@ -33,9 +33,9 @@ def a_step(times:int=1, pool:int=0, problems:int=6)->dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
         config.checkpoint_dir = folder
         trainer = AdversarialTrainer(config, ppo)
-        for k in range(pool): trainer.extras.pool.add(-k, trainer.players)
+        for k in range(pool): trainer.pair.extras.pool.add(-k, trainer.players)
         rows = [trainer.train_step() for _ in range(4)][1:]
-        trainer.save({})
+        trainer.save()
         size = sum(p.stat().st_size for p in Path(folder).glob('*_epoch_*.pt'))
     seconds = {name: median(row[name] for row in rows) for name in SECONDS}
     return seconds | dict(peak_mb=peak_memory() / 1e6, checkpoint_mb=size / 1e6)

@@ -21,7 +21,7 @@ from ..core.errors import guarded, quiet_libraries
 from ..core.files import check_writable, write_json
 from ..core.machine import library_versions, platform
 from ..core.settings import check, EvaluationConfig, PPOConfig, TrainingConfig
-from ..game.schedule import Step
+from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from .meter import Clock, Meter, tester_figures
 from .trl_control import train_trl
@@ -96,22 +96,22 @@ def next_step(plan:list[Step],   # Of a complete run
 # %% ../../nbs/14_lab/04_condition.ipynb #69d97c9b
 def share_adapter(trainer:AdversarialTrainer):
     "Give the discriminator the generator's adapter. Raises `ValueError` if the players are two base models."
-    player, learner = trainer.discriminator, trainer.learners['discriminator']
-    if player.policy is not trainer.generator.policy:
+    player, learner = trainer.pair.discriminator, trainer.pair.learners['discriminator']
+    if player.policy is not trainer.pair.generator.policy:
         raise ValueError('one model in both roles needs the same model twice')
-    player.name = trainer.generator.name
-    trainer.learners['discriminator'] = Learner(player.policy, player.name, learner.config)
+    player.name = trainer.pair.generator.name
+    trainer.pair.learners['discriminator'] = Learner(player.policy, player.name, learner.config)
 
 # %% ../../nbs/14_lab/04_condition.ipynb #e2d0b74d
 def _train_own(condition:Condition, config:TrainingConfig, ppo:PPOConfig, meter:Meter)->AdversarialTrainer:
     "Train until the clock has run out."
     trainer = AdversarialTrainer(config, ppo, [s for s in REASONING_STAGES if s.name in condition.stages])
     if condition.one_model: share_adapter(trainer)
-    if condition.tester == 'random': trainer.tester = RandomTester(config.max_tests, config.seed)
-    plan, trainer.schedule = [s for s in trainer.schedule if s.learner in condition.learners], []
+    if condition.tester == 'random': trainer.pair.tester = RandomTester(config.max_tests, config.seed)
+    plan, trainer.schedule = [s for s in trainer.schedule if s.learner in condition.learners], Schedule()
     clock = meter.clock
     while True:
-        meter.measure(trainer.generator, trainer.players['discriminator'], trainer.step)
+        meter.measure(trainer.pair.generator, trainer.players['discriminator'], trainer.step)
         if clock.over: return trainer
         last = trainer.schedule[-1] if trainer.schedule else None
         trainer.schedule.append(next_step(plan, clock.spent / clock.seconds, last))
