@@ -122,11 +122,11 @@ def test_one_core_and_one_thread_a_run(tmp_path, monkeypatch):
 def test_the_command_compares_and_repeats_nothing(tmp_path, capfd):
     document, output = tmp_path/'RESULTS.md', tmp_path/'out'
     document.write_text('a\n<!-- conditions: x -->\nstale\n<!-- end of conditions -->\nb\n')
-    flags = ['--only', 'golden', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40',
+    flags = ['--only', 'baseline', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40',
              '--output-dir', str(output)]
     assert main([*flags, '--config', str(STARTER), '--results', str(document)]) == 0
     out, text = capfd.readouterr().out, document.read_text()
-    assert "| TRL's GRPO on the golden tests |" in out and 'golden tests alone, all stages at once' in text
+    assert "| TRL's GRPO on the baseline tests |" in out and 'baseline tests alone, all stages at once' in text
     assert 'stale' not in text and text.endswith('b\n')
     assert (tmp_path/'nbs'/'images'/'comparison_conditions.png').stat().st_size > 10_000
     before = {p: p.stat().st_mtime_ns for p in output.glob('*/0/training_results.json')}
@@ -139,11 +139,11 @@ def test_the_command_compares_and_repeats_nothing(tmp_path, capfd):
 
 
 def test_interrupted_it_leaves_no_run_behind(tmp_path):
-    flags = ['--only', 'golden', '--seeds', '0', '--seconds', '600', '--marks', '1', '--problems', '40',
+    flags = ['--only', 'baseline', '--seeds', '0', '--seconds', '600', '--marks', '1', '--problems', '40',
              '--config', str(STARTER), '--output-dir', str(tmp_path)]
     command = [sys.executable, '-m', 'adversarial_rl.lab', 'compare_training', *flags]
     p = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
-    log, end = tmp_path/'golden'/'0'/'log.txt', time.time() + 120
+    log, end = tmp_path/'baseline'/'0'/'log.txt', time.time() + 120
     while not (log.exists() and 'step 0' in log.read_text()) and time.time() < end: time.sleep(.2)
     p.send_signal(2)
     assert p.wait(60) == 130 and 'Traceback' not in p.stderr.read()

@@ -127,7 +127,7 @@ def test_out_of_bounds_is_one_line(flags, says, capfd):
     assert flags[0] in err and says in err
 
 
-def test_golden_tests_alone_need_no_discriminator(tmp_path):
+def test_baseline_tests_alone_need_no_discriminator(tmp_path):
     alone = dict(opponents=0, graded_on='baseline', n_discriminator_steps=0, n_generator_steps=2)
     trainer, (row, _) = rows(tmp_path, 2, **alone)
     assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0

@@ -46,7 +46,7 @@ class Condition:
     settings: Mapping[str, object] = field(default_factory=dict)   # Of `TrainingConfig` and `PPOConfig`
 
 # %% ../../nbs/14_lab/04_condition.ipynb #bcdf4d07
-_GOLDEN = dict(
+_BASELINE = dict(
     opponents=0, graded_on='baseline', n_discriminator_steps=0, k_alternating_steps=0, together_steps=0,
     stages_together=True, problems_per_step=16, group_size=8, group_scale=True, adam_beta2=.999, critic_warmup=0)
 STAGES, TOGETHER = dict(together_steps=0), dict(stages_together=True)
@@ -56,11 +56,11 @@ CONDITIONS = {
     'full': Condition('adversarial, stage by stage', settings=STAGES),
     'full_together': Condition('adversarial, all stages at once', settings=TOGETHER),
     'one_model': Condition('one model in both roles, all stages at once', settings=TOGETHER, one_model=True),
-    'golden': Condition('golden tests alone, all stages at once', GENERATOR, settings=_GOLDEN),
-    'trl': Condition("TRL's GRPO on the golden tests", GENERATOR, trainer='trl'),
+    'baseline': Condition('baseline tests alone, all stages at once', GENERATOR, settings=_BASELINE),
+    'trl': Condition("TRL's GRPO on the baseline tests", GENERATOR, trainer='trl'),
     'frozen': Condition('discriminator frozen, stage by stage', GENERATOR, settings=STAGES),
     'random': Condition('random tester, stage by stage', GENERATOR, 'random', settings=STAGES),
-    'code': Condition('code stage alone, golden tests', GENERATOR, stages=('code',), settings=_GOLDEN)}
+    'code': Condition('code stage alone, baseline tests', GENERATOR, stages=('code',), settings=_BASELINE)}
 
 # %% ../../nbs/14_lab/04_condition.ipynb #95cf94b1
 DEFAULT = '(1 - pass rate) * validity'

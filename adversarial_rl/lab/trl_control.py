@@ -70,7 +70,7 @@ class Watch(TrainerCallback):
 
 # %% ../../nbs/14_lab/03_trl_control.ipynb #420c18d8
 def train_trl(config:TrainingConfig, ppo:PPOConfig, meter:Meter, folder:Path)->int:
-    "Train by GRPO on the golden tests until the clock has run out; returns the number of steps."
+    "Train by GRPO on the baseline tests until the clock has run out; returns the number of steps."
     os.environ['TRL_EXPERIMENTAL_SILENCE'] = '1'   # TRL warns that `rollout_func` may change
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer

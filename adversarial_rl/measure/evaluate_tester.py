@@ -59,7 +59,7 @@ class TesterComparison:
 # %% ../../nbs/07_measure/05_evaluate_tester.ipynb #6c015bfb
 def compare_testers(generator:Generator, discriminator:Discriminator, problems:list[Problem], config:TesterConfig
                    )->TesterComparison:
-    "The discriminator beside two baselines that are not models, and the golden tests."
+    "The discriminator beside two baselines that are not models, and the baseline tests."
     seed, n = config.seed, config.tests
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     cases = make_cases(problems, sample_programs(generator, problems, config.programs, 1., rng), config.mutants, seed)
@@ -69,7 +69,7 @@ def compare_testers(generator:Generator, discriminator:Discriminator, problems:l
     suites = {'discriminator': written, 'discriminator, values filled in': fill_expected(left, written, LIMITS),
               'random inputs': baseline_suites(random_inputs, left, n, seed, limits=LIMITS),
               'boundary values': baseline_suites(boundary_values, left, n, seed, limits=LIMITS),
-              'golden tests': [list(c.golden) for c in cases]}
+              'baseline tests': [list(c.golden) for c in cases]}
     testers = {}
     with progress_bar(len(suites), unit='tester') as bar:
         for name, tests in suites.items():

@@ -27,7 +27,7 @@ from ..problems.problem import Problem
 
 # %% ../../nbs/07_measure/04_testers.ipynb #a2bf69cb
 class ScoredProgram(NamedTuple):
-    "A program and the share of golden tests that it passes; None where the grader failed."
+    "A program and the share of baseline tests that it passes; None where the grader failed."
     source: str
     score: float | None
 
@@ -37,7 +37,7 @@ class Case:
     problem: Problem
     golden: tuple[str, ...]         # The problem's tests that the reference passes
     programs: list[ScoredProgram]   # Written by a generator
-    wrong: list[ScoredProgram]      # Mutants that some golden or pool test separates from the reference
+    wrong: list[ScoredProgram]      # Mutants that some baseline or pool test separates from the reference
     left_out: list[Mutant]          # Mutants that no test separates from the reference
 
 # %% ../../nbs/07_measure/04_testers.ipynb #3a8c73bc
