@@ -52,7 +52,7 @@ def explained_variance(value:torch.Tensor, # (n,)
                        ret:torch.Tensor    # (n,) returns
                       )->float:
     "1: values predict returns exactly; 0: no better than their mean, or returns do not vary; below 0: worse."
-    spread = ret.var(unbiased=False) if len(ret) else torch.zeros(())
+    spread = ret.var(unbiased=False)
     return (1 - (ret - value).var(unbiased=False) / spread).item() if spread else 0.
 
 # %% ../../nbs/05_learn/05_optimizer.ipynb #d8603bf4

@@ -72,11 +72,6 @@ def _sampling_bytes(shape:_Shape, rows:int, length:int, width:int)->int: # Rows 
     "Keys, values and logits of rows that are sampled side by side."
     return rows * length * shape.kv * 2 * width * (shape.layers + 1) + 4 * rows * shape.vocabulary * 4
 
-def _merged_bytes(shape:_Shape)->int:
-    "Float32 weights with the adapter merged in, and the output layer's new layout."
-    head = shape.vocabulary * shape.hidden
-    return (shape.adapted + head * (head >= LARGE)) * 4
-
 # %% ../../nbs/06_model/06_footprint.ipynb #605f64c1
 def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
                     model,                   # transformers configuration of both players' model
@@ -89,11 +84,12 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     length = prompt + len(REASONING_STAGES) * (config.max_new_tokens + 10)
     player = shape.adapter * config.lora_rank + shape.hidden + 1   # An adapter and a value head
     bases = 1 if config.generator_model == config.discriminator_model else 2
-    tokens = min(ppo.micro_batch, rows) * length
+    tokens, head = min(ppo.micro_batch, rows) * length, shape.vocabulary * shape.hidden
+    merged = (shape.adapted + head * (head >= LARGE)) * 4   # With the adapter, and the output layer's new layout
     return {'weights': shape.parameters * width * bases,
             'adapters': 2 * 4 * player * 2,
             'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player,
-            'merged': _merged_bytes(shape) if dtype == 'float32' else 0,
+            'merged': merged if dtype == 'float32' else 0,
             'sampling': _sampling_bytes(shape, rows, length, width),
             'learning': _learning_bytes(shape, tokens, width, ppo.gradient_checkpointing)}
 
