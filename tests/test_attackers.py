@@ -142,6 +142,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
     'closed pipes': 'import os\ndef f(x): os.closerange(0, 64)',
     'erased descriptors': 'import os\ndef f(x):\n    for n in range(64):\n        try: os.ftruncate(n, 0)\n'
                           '        except OSError: pass\n    os._exit(70)',
+    'named tuple with methods': 'from collections import namedtuple\nP = namedtuple("P", "startswith count")\n'
+                                'def f(x): return P(lambda *a: True, lambda *a: 2)',
     'a class that moves its job': 'class Pair(Exception): pass\ndef f(x): return Pair(x)',
 }
 
@@ -149,7 +151,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
 @pytest.mark.parametrize('name', FATAL)
 def test_no_program_chooses_that_it_is_not_judged(name):
     caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
-    for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3']):
+    for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
+                  ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2']):
         o = grade(FATAL[name], tests, QUICK)
         assert o.judged and not o.passed and not any(o.per_test), o
     assert grade(RIGHT, CHECKS).passed

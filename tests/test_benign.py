@@ -135,6 +135,37 @@ def test_passes(name):
     o = grade(code, tests)
     assert o.passed, o
 
+OWN = {   # Styles of programs, with tests that look at more than a returned value
+    'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
+                    ['assert f(1) == (1, 2)', 'assert f(1).x == 1', 'p = P(1, 2)\nassert p.x == 1 and p.y == 2']),
+    'enum': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
+             ['assert f(1).name == "RED" and C.RED.value == 1']),
+    'keyword edited in place': ('def f(xs=None): xs.append(3)', ['x = [1]\nf(xs=x)\nassert x == [1, 3]']),
+    'deque edited': ('def f(q): q.appendleft(0)',
+                     ['from collections import deque\nq = deque([1])\nf(q)\nassert list(q) == [0, 1]']),
+    'counter edited': ('def f(c): c["a"] += 1',
+                       ['from collections import Counter\nc = Counter("a")\nf(c)\nassert c["a"] == 2']),
+    'list in a tuple edited': ('def f(t): t[0].append(1)', ['x = []\nf((x, 2))\nassert x == [1]']),
+    'cache': ('import functools\n@functools.lru_cache\ndef f(x): return x',
+              ['f(1); f(1)\nassert f.cache_info().hits == 1']),
+    'attribute of an exception': ('class E(Exception):\n    def __init__(self, code): self.code = code\n'
+                                  'def f(x): raise E(x)',
+                                  ['try: f(3)\nexcept E as e: assert e.code == 3\nelse: assert False']),
+    'name reused by a check': ('def solve(x): return x + 1',
+                               ['def check(solve):\n    assert solve(1) == 2\ncheck(solve)',
+                                'for solve in [solve]: assert solve(1) == 2']),
+    'name reused in a comprehension': ('def n(x): return x + 1',
+                                       ['assert [n for n in [1, 2]] == [1, 2] and n(1) == 2']),
+    'helper class': ('def f(x): return x + 1', ['class H:\n    def ok(self): return f(1) == 2\nassert H().ok()']),
+    'large result': ('def f(n): return list(range(n))', ['assert len(f(2 * 10**6)) == 2 * 10**6']),
+}
+
+@pytest.mark.parametrize('name', OWN)
+def test_unusual_styles_pass(name):
+    code, tests = OWN[name]
+    o = grade(code, tests)
+    assert o.passed, o
+
 UNSUPPORTED = {
     'compares objects': ('class P:\n'
                          '    def __init__(self, x): self.x = x\n'
@@ -147,6 +178,17 @@ UNSUPPORTED = {
     'derives from a class': ('class A:\n    def f(self): return 1', ['class B(A): pass\nassert B().f() == 1']),
     'asynchronous': ('async def f(x): return x', ['import asyncio\nassert asyncio.run(f(3)) == 3']),
     'odd argument': ('def f(s): return s.read()', ['import io\nassert f(io.StringIO("text")) == "text"']),
+    'an enum of the program': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
+                               ['assert f(1) == C.RED', 'assert f(1) is C.RED']),
+    'a dataclass of the program': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n'
+                                   'def f(x): return [P(x)]', ['assert f(1) == [P(1)]', 'assert f(1)[0] == P(1)']),
+    'contains': ('class S:\n    def __contains__(self, x): return x == 1', ['assert 1 in S()']),
+    'captured output': ('def f(x): print(x)',
+                        ['import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stdout(b): f(3)\n'
+                         'assert b.getvalue() == "3\\n"']),
+    'patched input': ('def f(): return input()', ['import builtins\nbuiltins.input = lambda: "3"\nassert f() == "3"']),
+    'seeded numbers': ('import random\ndef f(): return random.random()',
+                       ['import random\nrandom.seed(1)\nassert f() == random.Random(1).random()']),
 }
 
 @pytest.mark.parametrize('name', UNSUPPORTED)

@@ -354,6 +354,7 @@ def refresh(old:Any, new:Any)->bool: # Whether it could be changed
     elif type(old) in (set, bytearray):
         old.clear()
         (old.update if type(old) is set else old.extend)(new)
+    elif type(old) is tuple: return len(old) == len(new) and all([refresh(x, y) or x == y for x, y in zip(old, new)])
     else: return False
     return True
 

@@ -196,6 +196,7 @@ def objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
     for x in nodes:
         match x:
             case ast.BinOp(left=left, right=right): sides = [left, right]
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[y]) if is_object(y, classes, made): return True
             case ast.Compare(left=left, comparators=others): sides = [left, *others]
             case _: continue
         if any(is_object(y, classes, made) for y in sides) and not any(map(_is_literal, sides)): return True
@@ -209,6 +210,8 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str])->str:
             case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
             case ast.ClassDef(bases=bases) if any(is_object(y, classes, classes) for y in bases):
                 return 'the tests derive from a class of the program'
+            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in sys.stdlib_module_names:
+                return f'the tests change the module {name}, which they do not share with the program'
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in _OUTSIDE:
                 return f'the tests use {name}, which they do not share with the program'
     return 'the tests compare or combine objects of the program' if classes and objects_meet(nodes, classes) else ''
