@@ -1,4 +1,5 @@
 "Experiments: each condition runs for a moment, finished runs are not repeated, a failing run gives one clear line."
+import copy
 import json
 import os
 import subprocess
@@ -7,12 +8,15 @@ import time
 from pathlib import Path
 
 import pytest
+import torch
 
+from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.lab.comparison import main
-from adversarial_rl.lab.condition import CONDITIONS, REWARDS, run_condition
-from adversarial_rl.lab.experiment import Experiment, run_experiment, Runner
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from adversarial_rl.lab.__main__ import main
+from adversarial_rl.lab.comparison import CONDITIONS, REWARDS
+from adversarial_rl.lab.condition import _train, ConditionConfig, Meter, own_trainer, run_condition
+from adversarial_rl.lab.experiment import Condition, execute, Experiment, LabConfig, run_experiment, runs_of
 from adversarial_rl.lab.trl_control import rollout_of
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
@@ -22,24 +26,39 @@ ROOT = Path(__file__).parent.parent
 STARTER = ROOT/'configs'/'starter.yaml'
 
 
-def small(folder):
-    training = TrainingConfig(
-        generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=4, group_size=4,
-        max_tests=1, max_new_tokens=48, output_dir=str(folder))
-    return training, PPOConfig(learning_rate=1e-3, kl_coef=0)
+def compare(flags): return main(['compare_training', *flags])
+
+
+def small(flags, folder):
+    flags = [w.format(output=folder) for w in flags.split() if 'model' not in w and 'starter' not in w]
+    short = '--max-tests 1 --max-new-tokens 48 --held-out 8 --learning-rate 1e-3 --kl-coef 0 --seconds 2 --marks 1'
+    given = ['--config', 'configs/starter.yaml', *flags, '--output-dir', str(folder), '--device', 'cpu', *short.split()]
+    return parse_config([ConditionConfig, TrainingConfig, PPOConfig, EvaluationConfig], given, '')[:3]
 
 
 @pytest.mark.parametrize('name', [*CONDITIONS, *REWARDS])
 def test_each_condition_runs_and_measures(name, tmp_path):
-    condition = (CONDITIONS | REWARDS)[name]
-    r = run_condition(condition, *small(tmp_path), seconds=2, marks=1, problems=8, show=lambda *a, **k: None)
-    first, last = r.marks
-    assert r.steps >= 1 and (first['step'], last['step']) == (0, r.steps) and last['seconds'] >= 2
+    condition, config, ppo = small((CONDITIONS | REWARDS)[name].flags, tmp_path)
+    r = run_condition(condition, config, ppo)
+    first, last = r['marks']
+    assert r['steps'] >= 1 and (first['step'], last['step']) == (0, r['steps']) and last['seconds'] >= 2
     assert ('pass_rate' in first) == ('generator' in condition.learners)
     assert ('validity' in first) == ('discriminator' in condition.learners)
-    assert (r.tester is not None) == (condition.trainer == 'own' and condition.settings.get('opponents') != 0)
-    assert all((steps > 0) <= (player in condition.learners) for player, steps in (r.learned or {}).items())
-    if name == 'random': assert r.tester.validity_of_distinct.mean == 1
+    assert (r['tester'] is not None) == (name not in ('baseline', 'trl', 'code'))
+    if name == 'random': assert r['tester'].validity_of_distinct.mean == 1
+
+
+def test_only_the_learners_learn(tmp_path):
+    "The steps of a frozen player are left out of the schedule."
+    for learner in ('generator', 'discriminator'):
+        condition, config, ppo = small(f'--learners {learner} --critic-warmup 0', tmp_path)
+        trainer = own_trainer(condition, config, ppo)
+        before = {name: copy.deepcopy(p.policy.adapter(name)) for name, p in trainer.players.items()}
+        assert _train(trainer, condition.learners, Meter(1, 1, dict)) == len(trainer.schedule) > 0
+        assert {s.learner for s in trainer.schedule} == {learner}
+        for name, p in trainer.players.items():
+            same = all(torch.equal(x, before[name][k]) for k, x in p.policy.adapter(name).items())
+            assert same == (name != learner)
 
 
 def test_trl_gets_the_sampled_transcripts():
@@ -57,66 +76,84 @@ def test_trl_gets_the_sampled_transcripts():
         assert all((x == 0) >= (not m) for x, m in zip(logp, mask)) and rows['code'][k] in tokenizer.decode(ids)
 
 
-class Copies(Experiment):
+def copies(folder, flags='{output}/{condition}.json {folder}/training_results.json', **conditions):
     "Each run copies the JSON file of its condition."
-    def flags(self, run): return [str(self.output/f'{run.condition}.json'), str(run.folder/'training_results.json')]
-    def finished(self, run): return run.results() != {}
-    def table(self, runs): return str({c: [r.results()['steps'] for r in seeds] for c, seeds in runs.items()})
-
-    def figure(self, runs):
-        (self.output/'copies.png').write_bytes(b'a picture')
-        return self.output/'copies.png'
-
-
-def copies(folder, **conditions):
     for name, steps in conditions.items(): (folder/f'{name}.json').write_text(json.dumps(dict(steps=steps)))
-    return Copies(folder, [0, 1], {c: c for c in conditions}, 'copies', 'json.tool')
+    def table(runs): return str({c: [r.results()['steps'] for r in seeds] for c, seeds in runs.items()})
+    def figure(runs, path): path.write_bytes(b'a picture')
+    conditions = {c: Condition(c, flags.replace('{condition}', c)) for c in conditions}
+    return Experiment('copies', 'json.tool', conditions, [], table, figure)
+
+
+def config(folder, **more): return LabConfig(seeds=(0, 1), output_dir=str(folder), **more)
 
 
 def test_an_experiment_writes_its_table_and_figure(tmp_path, capfd):
     document = tmp_path/'RESULTS.md'
     document.write_text('a\n<!-- copies: x -->\nstale\n<!-- end of copies -->\nb\n')
-    run_experiment(copies(tmp_path, one=1, two=2), str(document))
+    run_experiment(copies(tmp_path, one=1, two=2), config(tmp_path, results=str(document)))
     assert document.read_text() == "a\n<!-- copies: x -->\n{'one': [1, 1], 'two': [2, 2]}\n<!-- end of copies -->\nb\n"
     assert (tmp_path/'nbs'/'images'/'copies.png').read_bytes() == b'a picture'
     assert "{'one': [1, 1], 'two': [2, 2]}" in capfd.readouterr().out
 
 
 def test_finished_runs_are_not_repeated(tmp_path):
-    experiment = copies(tmp_path, one=1, two=2)
-    run_experiment(experiment)
+    experiment, runs = copies(tmp_path, one=1, two=2), runs_of(['one', 'two'], [0, 1], tmp_path)
+    run_experiment(experiment, config(tmp_path))
     (tmp_path/'one'/'1'/'training_results.json').write_text('{"steps": 1')
     before = {p: p.stat().st_mtime_ns for p in tmp_path.glob('*/*/training_results.json')}
-    assert [(r.condition, r.seed) for r in experiment.missing()] == [('one', 1)]
-    run_experiment(experiment)
+    assert [(r.condition, r.seed) for r in experiment.missing(runs)] == [('one', 1)]
+    run_experiment(experiment, config(tmp_path))
     repeated = [p for p, changed in before.items() if p.stat().st_mtime_ns != changed]
     assert repeated == [tmp_path/'one'/'1'/'training_results.json']
+
+
+def test_other_flags_or_another_configuration_file_repeat_a_run(tmp_path):
+    (tmp_path/'run.yaml').write_text('steps: 1')
+    flags = '{output}/one.json {folder}/training_results.json'
+    runs, file = runs_of(['one'], [0], tmp_path), str(tmp_path/'run.yaml')
+    experiment = copies(tmp_path, flags=flags, one=1)
+    run_experiment(experiment, config(tmp_path))
+    assert not experiment.missing(runs)
+    assert copies(tmp_path, flags=f'{flags} --indent 2', one=1).missing(runs)
+    with_file = copies(tmp_path, flags=f'{flags} {file}', one=1)
+    (tmp_path/'one'/'0'/'finished.json').write_text(json.dumps(with_file.record(runs['one'][0])))
+    assert not with_file.missing(runs)
+    (tmp_path/'run.yaml').write_text('steps: 2')
+    assert with_file.missing(runs)
+
+
+def test_a_stopped_run_is_not_finished(tmp_path):
+    experiment, runs = copies(tmp_path, one=1), runs_of(['one'], [0, 1], tmp_path)
+    (tmp_path/'one.json').write_text('{"stopped": true}')
+    with pytest.raises(UsageError, match='one, seed 0 did not finish'): run_experiment(experiment, config(tmp_path))
+    assert len(experiment.missing(runs)) == 2
 
 
 def test_a_failing_run_gives_one_line_and_keeps_the_others(tmp_path):
     experiment = copies(tmp_path, one=1, two=2)
     (tmp_path/'two.json').unlink()
     with pytest.raises(UsageError, match='two, seed 0 did not finish: .*No such file.*log in') as raised:
-        run_experiment(experiment)
+        run_experiment(experiment, config(tmp_path))
     assert '\n' not in str(raised.value) and 'two.json' in (tmp_path/'two'/'0'/'log.txt').read_text()
     (tmp_path/'two.json').write_text('{"steps": 2}')
-    run_experiment(experiment)
+    run_experiment(experiment, config(tmp_path))
 
 
-def test_one_core_and_one_thread_a_run(tmp_path, monkeypatch):
-    "At no time are there more runs than cores, and each has a core of its own."
-    class Sleepers(Copies):
-        def flags(self, run):
-            program = 'import os, time; print(os.environ["OMP_NUM_THREADS"], os.sched_getaffinity(0)); time.sleep(.5)'
-            return ['-n', '1', '-r', '1', '-s', program, 'pass']
-        def finished(self, run): return run.log.exists()
-    seen = []
-    monkeypatch.setattr(Runner, 'finish', lambda self, p, f=Runner.finish: seen.append(len(self.active)) or f(self, p))
-    experiment = Sleepers(tmp_path, [0, 1, 2], {'a': 'a'}, 'sleepers', 'timeit')
-    Runner(experiment, experiment.missing()).execute()
-    logs = [run.log.read_text().splitlines()[0] for run in experiment.runs()['a']]
-    assert len(seen) == 3 and max(seen) <= len(os.sched_getaffinity(0))
-    assert {log for log in logs} <= {f'1 {{{core}}}' for core in os.sched_getaffinity(0)}
+def test_one_core_and_one_thread_a_run(tmp_path):
+    "Each run has a core of its own; runs on one core follow each other."
+    program = ('import os, time, json; print(json.dumps([os.environ["OMP_NUM_THREADS"], *os.sched_getaffinity(0), '
+               'time.time(), time.sleep(.5), time.time()]))')
+    flags = ['-n', '1', '-r', '1', '-s', program, 'pass']
+    experiment = Experiment('sleepers', 'timeit', dict(a=Condition('a')), flags, str, str)
+    runs = runs_of(['a'], [0, 1, 2], tmp_path)['a']
+    execute(experiment, runs)
+    logs = [json.loads((run.folder/'log.txt').read_text().splitlines()[0]) for run in runs]
+    assert {threads for threads, *_ in logs} == {'1'}
+    for core in os.sched_getaffinity(0):
+        spans = sorted((start, end) for _, at, start, _, end in logs if at == core)
+        assert all(end <= start for (_, end), (start, _) in zip(spans, spans[1:]))
+    assert {core for _, core, *_ in logs} <= os.sched_getaffinity(0)
 
 
 def test_the_command_compares_and_repeats_nothing(tmp_path, capfd):
@@ -124,23 +161,23 @@ def test_the_command_compares_and_repeats_nothing(tmp_path, capfd):
     document.write_text('a\n<!-- conditions: x -->\nstale\n<!-- end of conditions -->\nb\n')
     flags = ['--only', 'baseline', 'trl', '--seeds', '0', '--seconds', '1', '--marks', '1', '--problems', '40',
              '--output-dir', str(output)]
-    assert main([*flags, '--config', str(STARTER), '--results', str(document)]) == 0
+    assert compare([*flags, '--results', str(document)]) == 0
     out, text = capfd.readouterr().out, document.read_text()
     assert "| TRL's GRPO on the baseline tests |" in out and 'baseline tests alone, all stages at once' in text
     assert 'stale' not in text and text.endswith('b\n')
-    assert (tmp_path/'nbs'/'images'/'comparison_conditions.png').stat().st_size > 10_000
+    assert (tmp_path/'nbs'/'images'/'conditions.png').stat().st_size > 10_000
     before = {p: p.stat().st_mtime_ns for p in output.glob('*/0/training_results.json')}
-    assert len(before) == 2 and main([*flags, '--config', str(STARTER)]) == 0
+    assert len(before) == 2 and compare(flags) == 0
     assert before == {p: p.stat().st_mtime_ns for p in before}
     other = tmp_path/'other.yaml'
     other.write_text(STARTER.read_text().replace('learning_rate: 2e-3', 'learning_rate: 1e-3'))
-    assert main([*flags, '--config', str(other)]) == 0
-    assert all(json.loads(p.read_text())['settings']['learning_rate'] == 1e-3 for p in before)
+    assert compare([*flags, '--run-config', str(other)]) == 0
+    assert all(json.loads(p.read_text())['configuration']['learning_rate'] == 1e-3 for p in before)
 
 
 def test_interrupted_it_leaves_no_run_behind(tmp_path):
     flags = ['--only', 'baseline', '--seeds', '0', '--seconds', '600', '--marks', '1', '--problems', '40',
-             '--config', str(STARTER), '--output-dir', str(tmp_path)]
+             '--output-dir', str(tmp_path)]
     command = [sys.executable, '-m', 'adversarial_rl.lab', 'compare_training', *flags]
     p = subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True)
     log, end = tmp_path/'baseline'/'0'/'log.txt', time.time() + 120
@@ -151,10 +188,10 @@ def test_interrupted_it_leaves_no_run_behind(tmp_path):
 
 
 @pytest.mark.parametrize('flags, message', [
-    (['--seeds', *map(str, range(11))], 'one to ten'), (['--seconds', '0'], 'above 0'),
+    (['--seeds', *map(str, range(11))], 'one to ten'), (['--seconds', '0'], 'at least 0.1'),
     (['--only', 'utrl'], '--what conditions'), (['--results', 'absent.md'], 'absent.md')])
 def test_a_mistake_gives_one_line(flags, message, tmp_path, capsys):
-    assert main([*flags, '--output-dir', str(tmp_path/'o')]) == 2
+    assert compare([*flags, '--output-dir', str(tmp_path/'o')]) == 2
     err = capsys.readouterr().err
     assert message in err and err.count('\n') == 1
 
