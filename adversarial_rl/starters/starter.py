@@ -30,7 +30,8 @@ from .warm_start import Example, Task
 # %% ../../nbs/13_starters/03_starter.ipynb #f06196d6
 def solver_example(c:Composition, rng:random.Random, stages:Sequence[ReasoningStage]=REASONING_STAGES)->Example:
     "The problem and, for each stage, its text in the composition's trace."
-    return Example(list(zip(plain_pieces(to_problem(c), stages), [trace(c)[s.name] for s in stages])))
+    texts = [trace(c).get(s.name, '') for s in stages]   # A stage that the curriculum does not know stays empty
+    return Example(list(zip(plain_pieces(to_problem(c), stages), texts)))
 
 def tester_example(c:Composition, rng:random.Random)->Example:
     "The problem and one test of it, worked out."
