@@ -16,7 +16,7 @@ def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, caps
     process = live.start('run_training', flags, tmp_path/'out')
     assert live.start('run_training', flags, tmp_path/'out') == process == live.running(tmp_path/'out')
     end = time.time() + 200
-    while not list((tmp_path/'checkpoints').glob('checkpoint_stage_1*.json')) and time.time() < end: time.sleep(.05)
+    while not (tmp_path/'out'/'metrics.jsonl').exists() and time.time() < end: time.sleep(.05)
     live.stop(tmp_path/'out')
     def draw(folder):
         shown.append(folder)

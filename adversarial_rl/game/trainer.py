@@ -157,9 +157,9 @@ class AdversarialTrainer(Trainer):
         return super().state_dict() | self.pair.state_dict() | dict(recent=self.recent)
 
     def load_state_dict(self, state:dict[str, Any])->None:
-        super().load_state_dict(state)
         self.pair.load_state_dict(state)
         self.recent = state['recent']
+        super().load_state_dict(state)   # Last: a new reference adapter draws random numbers
 
     def settings(self)->dict[str, Any]: return super().settings() | dict(stages=self.names, problems=self.problems)
 
