@@ -115,6 +115,13 @@ def test_a_resumed_game_against_earlier_learners_gives_the_same_metrics(whole):
     assert one == two
 
 
+def test_all_weights_learn_without_an_adapter(tmp_path):
+    more = ['--model.lora_rank', '0', '--training_args.max_steps', '1', '--training_args.learning_rate', '1e-3']
+    assert grpo.main(flags(grpo, tmp_path/'o', *more)) == 0
+    names = {p.name for p in (tmp_path/'o'/'model').iterdir()}
+    assert 'model.safetensors' in names and 'adapter_config.json' not in names
+
+
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
     steps = ['--training_args.max_steps', '1000', '--training_args.save_steps', '1000']
@@ -135,6 +142,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
     (grpo, ['--resume', 'true'], 'no complete checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'),
     (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),
+    (code_game, ['--model.lora_rank', '0'], 'needs an adapter'),
     (code_game, ['--opponent.kind', 'server'], 'opponent.id')])
 def test_mistakes_are_one_line(module, more, message, tmp_path, capsys):
     assert module.main(flags(module, tmp_path/'o', *more)) == 2

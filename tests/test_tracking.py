@@ -215,3 +215,12 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
     assert re.search(bar, text), text
     path, = (tmp_path/'out'/'wandb').glob('offline-run-*/*.wandb')
     assert [h['_step'] for h in wandb_history(path)] == [r['step'] for r in metrics(tmp_path)]
+
+
+def test_a_killed_run_has_its_csv_up_to_the_last_checkpoint(tmp_path):
+    tracker = Tracker(tmp_path)   # Never closed, as after SIGKILL
+    tracker.write(dict(step=1, reward=.5))
+    tracker.save_csv()
+    tracker.write(dict(step=2, reward=.25))
+    assert (tmp_path/'metrics.csv').read_text() == 'step,reward\n1,0.5\n'
+    assert [r['step'] for r in read_metrics(tmp_path/'metrics.jsonl')] == [1, 2]

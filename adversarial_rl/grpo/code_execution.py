@@ -29,7 +29,7 @@ from .settings import grpo_arguments, MetricsCallback, ModelSettings, newest_who
 from ..learn.rewards import execution_reward, generator_reward
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.dataset import load_mbpp
-from ..mbpp.writers import chat_turn, few_shot, program_in
+from ..mbpp.writers import Bare, chat_turn, few_shot, program_in
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems
@@ -78,10 +78,11 @@ def test_rewards(prompts, completions:list, tests:list, function:list[str], **_)
     return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #34c4855e
-def load_learner(m:ModelSettings, p:Platform)->Policy:
-    "The base model with an adapter that learns."
-    model, tokenizer = load_model(m.id, p.dtype, p.device, cache_dir=m.cache_dir)
-    return Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
+def load_learner(m:ModelSettings, p:Platform)->Policy | Bare:
+    "The base model with an adapter that learns, or the model itself where all weights learn, in float32."
+    model, tokenizer = load_model(m.id, p.dtype if m.lora_rank else 'float32', p.device, cache_dir=m.cache_dir)
+    if m.lora_rank: return Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
+    return Bare(model.requires_grad_(True), tokenizer)
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #55f4fa4b
 class StopCallback(TrainerCallback):
@@ -115,7 +116,7 @@ def train_with_trl(s:TRLSettings,
                    rows:Callable[[Any], list[dict[str, Any]]],         # Rows of the dataset, given the tokenizer
                    rewards:list[Any], *,                               # Functions that TRL calls
                    callbacks:Sequence[TrainerCallback]=(),             # More of TRL's callbacks
-                   load:Callable[[ModelSettings, Platform], Policy]=load_learner
+                   load:Callable[[ModelSettings, Platform], Policy | Bare]=load_learner
                   )->dict[str, Any]:                                   # The contents of `training_results.json`
     "Train, measure and save; raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
     from datasets import Dataset

@@ -260,6 +260,8 @@ def _train_predictor(s:CodeGameSettings,
 def train(s:CodeGameSettings)->dict[str, Any]:
     "The writer learns; then the predictor, if `predictor_steps` is positive."
     check_opponent(s.opponent)
+    if not s.model.lora_rank:
+        raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays available')
     game, rows = Game(max_lines=s.max_lines), [dict(prompt=p) for p, _ in printing_prompts('training')]
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 

@@ -28,7 +28,7 @@ class ModelSettings:
     "The model that learns."
     id: str = setting('starter_printing', 'a bundled model, a folder, or a name on the Hugging Face hub')
     cache_dir: str = setting('', "folder for the hub's files; its default cache if empty")
-    lora_rank: int = setting(16, 'rank of the adapter', 1, 1024)
+    lora_rank: int = setting(16, 'rank of the adapter; 0 trains all weights', 0, 1024)
 
 @dataclass
 class VLLMSettings:
@@ -147,6 +147,9 @@ class MetricsCallback(TrainerCallback):
         self.bar = progress_bar(state.max_steps, state.global_step)
 
     def on_train_end(self, args, state, control, **_): self.bar.close()
+
+    def on_save(self, args, state, control, **_):
+        if state.is_world_process_zero: self.tracker.save_csv()
 
     def on_log(self, args, state, control, logs=None, **_):
         if not state.is_world_process_zero or 'train_runtime' in logs: return

@@ -303,6 +303,8 @@ def run_loop(trainer:Trainer,
             bar.update()
             stopping = anybody(bool(received))
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
-            if due or stopping: path = trainer.save()
+            if due or stopping:
+                path = trainer.save()
+                tracker.save_csv()
             if stopping:
                 raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')

@@ -140,8 +140,12 @@ class Tracker:
             with self._or_without(name): backend.write(row)
         return row
 
-    def close(self)->None:
+    def save_csv(self)->None:
+        "Write all rows to `metrics.csv`; trainers do so at every checkpoint and at the end."
         write_csv(self.folder/'metrics.csv', read_metrics(self.lines.path))
+
+    def close(self)->None:
+        self.save_csv()
         for name, backend in list(self.backends.items()):
             with self._or_without(name): backend.close()
 
