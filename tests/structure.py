@@ -116,7 +116,8 @@ def positional(function):
 
 def settings(found):
     "Fields of the dataclasses that commands read."
-    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig'}
+    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig',
+             'IntervalConfig'}   # Its name before the chapters
     classes = [x for m in found for x in m.tree.body if isinstance(x, ast.ClassDef) and x.name in names]
     return [f'{c.name}.{x.target.id}' for c in classes for x in c.body if isinstance(x, ast.AnnAssign)]
 

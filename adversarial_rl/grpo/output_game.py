@@ -267,6 +267,7 @@ def train(s:CodeGameSettings)->dict[str, Any]:
 
     def load(m, place):
         policy = load_learner(m, place)
+        assert isinstance(policy, Policy)   # `lora_rank` is not 0
         game.opponent = make_opponent(s.opponent, policy, place)
         return policy
 

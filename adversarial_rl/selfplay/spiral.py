@@ -21,7 +21,7 @@ from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
 from ..mbpp.callback import interval_evaluation
-from ..model.agents import Local, Server
+from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import load_checkpoint
 from ..record.run_loop import check_output, check_players, load_players, resume_or_begin, run_loop
@@ -35,8 +35,9 @@ from .trainer import make_learner, SelfPlay
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #488aa229
 def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
     "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
-    if name.endswith('.pt'): agent = Local(load_learner(name, config.device), 'learner', config.max_new_tokens)
-    elif '://' in name and '#' in name: agent = Server(*name.rsplit('#', 1), config.max_new_tokens)
+    url, _, model = name.partition('#')
+    if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
+    elif name.endswith('.pt'): agent = Local(load_learner(name, config.device), 'learner', config.max_new_tokens)
     else: return None
     return PromptedPlayer(agent, config.temperature, config.think)
 
