@@ -364,6 +364,7 @@ class Runner:
         orders = self.judge.get(run.limits)
         try:
             send_frame(orders, None, fds)
+            os.dup2(self.walls.null, fds[0])   # The template holds no tests while a program runs
             run.watch(orders.fileno(), self.client.fileno())
             letter = b'' if run.killed else orders.recv(1)
         except OSError: letter = b''
@@ -376,6 +377,7 @@ class Runner:
         letters, letter = os.pipe()
         pid = fork(ScriptJudge(self.walls, kernel, (self.walls.null, self.walls.null, *fds, letter)).live)
         os.close(letter)
+        os.dup2(self.walls.null, fds[0])
         try:
             run.watch(letters, self.client.fileno())
             return b'' if run.killed else os.read(letters, 1)
@@ -442,6 +444,7 @@ def _live_inside(client:socket.socket, parent:int, site:Site):
     isolation.prctl(isolation.PR_SET_PDEATHSIG, signal.SIGKILL)   # Forgotten when the user changes, so set now
     if not site.apart and os.getppid() != parent: return
     for what, pair in ALWAYS.items(): _set_limit(what, pair)
+    isolation.prctl(isolation.PR_SET_DUMPABLE, 0)   # No child reads another's memory or descriptors in /proc
     _rehearse()
     gc.disable()
     gc.collect()
