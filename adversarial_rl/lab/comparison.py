@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['CONDITIONS', 'REWARDS', 'KINDS', 'main', 'Measured', 'measured', 'mean_curve', 'seconds_to', 'pass_rate_table',
-           'tester_table', 'comparison_figure', 'ComparisonConfig', 'comparison_experiment', 'comparison_tables']
+           'tester_table', 'comparison_figure', 'ComparisonConfig']
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #47e46b3c
 from collections.abc import Iterable, Sequence
@@ -177,7 +177,7 @@ class ComparisonConfig(LabConfig):
     problems: int = setting(400, 'held-out problems to measure on', 4)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #eefcb315
-def comparison_experiment(config:ComparisonConfig)->Experiment:
+def _comparison_experiment(config:ComparisonConfig)->Experiment:
     "The conditions of one kind, or some of them."
     known, starter = KINDS[config.what], Path(config.output_dir)/'code_starter'
     if set(config.only) - set(known): raise UsageError(f"--only: with --what {config.what} one of {', '.join(known)}")
@@ -189,13 +189,13 @@ def comparison_experiment(config:ComparisonConfig)->Experiment:
         if 'code' not in conditions or (starter/'tokenizer.json').exists(): return
         for part in warm_start(game_task(REASONING_STAGES[-1:]), STARTER.steps): part.save_pretrained(starter)
 
-    def table(runs:Runs)->str: return comparison_tables(runs, config)
+    def table(runs:Runs)->str: return _comparison_tables(runs, config)
 
     return Experiment(config.what, 'adversarial_rl.lab.condition', conditions,
                       ['--config', config.run_config, *flags.split()], table,
                       lambda runs, path: comparison_figure(measured(runs), path), prepare)
 
-def comparison_tables(runs:Runs, config:ComparisonConfig)->str:
+def _comparison_tables(runs:Runs, config:ComparisonConfig)->str:
     "Pass rates of the conditions, the testers, and where they were measured."
     results = measured(runs)
     tables = [pass_rate_table(results)] if config.what == 'conditions' else []
@@ -206,4 +206,4 @@ def comparison_tables(runs:Runs, config:ComparisonConfig)->str:
     return '\n\n'.join([*tables, tester_table(results), note])
 
 main = command('compare_training', 'Train for the same time in different ways, several seeds each.', ComparisonConfig,
-               comparison_experiment)
+               _comparison_experiment)
