@@ -1,9 +1,12 @@
 "The README's Python runs, and the files that its links name exist."
+import pkgutil
 import re
 import subprocess
 import sys
 
 import processes
+import pytest
+import structure
 from structure import ROOT
 
 README = (ROOT / 'README.md').read_text()
@@ -30,3 +33,11 @@ def test_it_is_three_screens_long():
     assert len(README) < 12_500
     tables = re.findall(r'(?:^\|.*\n)+', README, re.M)
     assert max(len(table.splitlines()) - 2 for table in tables) <= 8
+
+
+@pytest.mark.parametrize('document', ['README.md', 'CONTRIBUTING.md', 'RESULTS.md'])
+def test_every_name_of_the_library_in_a_document_is_there(document):
+    "Such as `grader.suites.validate_many`."
+    names = re.findall(r'`((?:' + '|'.join(structure.CHAPTERS) + r')(?:\.\w+)+)`', (ROOT / document).read_text())
+    for name in names: pkgutil.resolve_name(f'adversarial_rl.{name}')
+    assert names or document != 'CONTRIBUTING.md'
