@@ -83,7 +83,8 @@ def _tidy(ax:Axes, title:str):
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be07
 def _metric(ax:Axes, df:pd.DataFrame, metric:str, span:int):
-    "One panel: a line for each player that learns."
+    "One panel: a line for each player that learns; none where the run does not measure the metric."
+    if metric not in df: return _tidy(ax, f'{metric}: not measured')
     for player, part in df.groupby('learner') if 'learner' in df else [('', df)]:
         y = part.set_index('step')[metric].dropna().astype(float)
         if y.empty: continue
