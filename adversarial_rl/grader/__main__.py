@@ -100,8 +100,8 @@ def make_parser()->argparse.ArgumentParser:
                                                             'input, write a verdict for each')
     parser.add_argument('--report', action='store_true', help='try to break out, and say which walls hold here')
     limits = Limits()
-    parser.add_argument('--timeout', metavar='SECONDS', type=positive, default=limits.wall_seconds,
-                        help='of each program with its tests (%(default)g)')
+    parser.add_argument('--timeout', metavar='SECONDS', type=positive, default=limits.cpu_seconds,
+                        help='of processor time for a program with its tests (%(default)g); of real time, twice that')
     parser.add_argument('--memory', metavar='MIB', type=positive, default=limits.memory_mb,
                         help='of each program (%(default)g)')
     return parser
@@ -115,7 +115,7 @@ def text_of(path:str)->str:
 
 def passes(args:argparse.Namespace)->bool:
     "Do what the flags say, print the results, and return whether everything passed."
-    limits = Limits(args.timeout, math.ceil(args.timeout), int(args.memory))
+    limits = Limits(2 * args.timeout, math.ceil(args.timeout), int(args.memory))
     if args.report:
         rows = sandbox_report()
         print('\n'.join(f'{word:<40} {name}' for name, word in rows.items()))

@@ -23,8 +23,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
+from ..core.errors import UsageError
 from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
@@ -157,17 +158,22 @@ class Feeder(threading.Thread):
         super().__init__(daemon=True)
         self.orders, self.homes, self.off, self.core, self.hash_seed = orders, homes, off, core, hash_seed
         self.template:Template|None = None
-        self.closed, self.ready = False, threading.Event()
+        self.closed, self.ready, self.failure = False, threading.Event(), ''   # Why it could not start
         self.start()
 
     def run(self):
-        try: self.renew()
-        except Exception: pass
+        self.failure = self.try_out() and self.try_out()
         self.ready.set()
+        if self.failure: return self.drop()   # The other feeders take its share
         while order := self.orders.get():
             cancelled = order.cancelled.is_set()
             order.replies.put((order.number, Report(error='cancelled') if cancelled else self.answer(order.job)))
         self.drop(2.0)
+
+    def try_out(self)->str: # What failed; '' if nothing
+        "Start a template, and run one program with a test."
+        try: return self.renew().ask(Job('', ('assert 1',))).error
+        except Exception as e: return str(e) or type(e).__name__
 
     def renew(self)->Template:
         "Start a new template in place of the old one."
@@ -209,14 +215,27 @@ class Templates:
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
         homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
         own = sorted(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else []
-        self.feeders = [Feeder(self.orders, homes, shared, own[n] if n < len(own) else -1, hash_seed)
-                        for n in range(workers or cores())]
+        self.feeders:list[Feeder] = []
         atexit.register(self.close)
+        try:
+            for n in range(workers or cores()):
+                self.feeders.append(Feeder(self.orders, homes, shared, own[n] if n < len(own) else -1, hash_seed))
+        except RuntimeError as e: self.give_up(str(e))
 
     def pids(self)->list[int]: # Process numbers of the templates
         "Wait until each template has started."
-        for f in self.feeders: f.ready.wait()
+        self.started()
         return [f.template.process.pid for f in self.feeders if f.template]
+
+    def started(self):
+        "Wait until each template has started; `UsageError` if none could."
+        for f in self.feeders: f.ready.wait()
+        if all(f.failure for f in self.feeders) and not self.closed: self.give_up(self.feeders[0].failure)
+
+    def give_up(self, why:str)->NoReturn:
+        self.close()
+        raise UsageError(f'the grader cannot run a program here ({why}); are `ulimit -n` (descriptors) and `ulimit -u` '
+                         '(processes) high enough?')
 
     def close(self):
         "End every template and what it runs; in a forked copy of the process it does nothing."
@@ -244,9 +263,10 @@ class Sandbox(Templates):
     def map(self, jobs:Iterable[Job],
             progress:Callable[[int, int], object]|None=None # Called with (done, total) after each
            )->list[Report]:                                 # In the order of `jobs`
-        "Run many jobs; interrupted, it drops those that have not started."
+        "Run many jobs; interrupted, it drops those that have not started. `UsageError` if no template can start."
         if self.closed or self.pid != os.getpid():
             raise RuntimeError('this sandbox is closed or belongs to another process')
+        self.started()
         jobs, cancelled = list(jobs), threading.Event()
         replies:queue.SimpleQueue[tuple[int, Report]] = queue.SimpleQueue()
         reports:dict[int, Report] = {}
@@ -264,12 +284,14 @@ class Sandbox(Templates):
 
 # %% ../../nbs/03_grader/07_pool.ipynb #b3d74e0a
 _default:Sandbox|None = None
+_locks:dict[int, threading.Lock] = {}   # Process number -> its lock; a fork may copy one that a thread holds
 
 def default_sandbox()->Sandbox:
     "The pool this process shares, started at first use; a forked copy of the process gets its own."
     global _default
-    if _default is None or _default.closed or _default.pid != os.getpid(): _default = Sandbox()
-    return _default
+    with _locks.setdefault(os.getpid(), threading.Lock()):
+        if _default is None or _default.closed or _default.pid != os.getpid(): _default = Sandbox()
+        return _default
 
 # %% ../../nbs/03_grader/07_pool.ipynb #7332747a
 ATTEMPTS = {  # What it attempts -> program that raises when it cannot

@@ -1,0 +1,149 @@
+"What happens to the grader on odd machines and in odd processes: low limits, ignored signals, no /proc, many threads."
+import os
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from adversarial_rl import grade, Limits
+from adversarial_rl.grader import pool
+from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
+
+RIGHT, TESTS = 'def f(x): return x', ('assert f(1) == 1',)
+LINUX = pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
+SCRIPT = '''from adversarial_rl import grade
+from adversarial_rl.core.errors import UsageError
+try: print(grade('def f(x): return x', ['assert f(1) == 1']).kind)
+except UsageError as e: print(e)'''
+
+
+def descendants(pid):
+    below = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
+    return below + [n for child in below for n in descendants(child)]
+
+
+def held_kib(pid):
+    rows = Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines()
+    return next(int(row.split()[1]) for row in rows if row.startswith('Pss:'))
+
+
+@LINUX
+@pytest.mark.parametrize('answer', ['list(map(str, range(500_000)))', '[[n] for n in range(500_000)]',
+                                    '"a" * (1 << 24)'])
+def test_a_judge_does_not_keep_the_memory_of_large_answers(answer):
+    with Sandbox(workers=1) as s:
+        def held():
+            s.map([Job(RIGHT, TESTS)] * 50)
+            return sum(map(held_kib, descendants(s.pids()[0])))
+        before = held()
+        report = s.map([Job(f'def f(x): return {answer}', ('assert len(f(1)) >= 500_000',))])[0]
+        assert [step.kind for step in report.steps] == ['ok', 'ok'], report
+        assert held() < before + 2 * 1024
+
+
+@LINUX
+def test_small_answers_keep_their_judge():
+    with Sandbox(workers=1) as s:
+        def judges():
+            s.map([Job(RIGHT, TESTS)] * 20)
+            return descendants(s.pids()[0])
+        assert judges() == judges()
+
+
+def test_threads_that_start_together_share_one_pool(monkeypatch):
+    started, start = [], Sandbox.__init__
+    def count(self, *args):
+        started.append(self)
+        start(self, *args)
+    monkeypatch.setattr(Sandbox, '__init__', count)
+    default_sandbox().close()
+    started.clear()
+    with ThreadPoolExecutor(8) as threads: kinds = list(threads.map(lambda n: grade(f'x = {n}', []).kind, range(8)))
+    assert kinds == ['success'] * 8 and len(started) == 1
+
+
+def test_a_fork_while_the_pool_starts_is_not_locked_for_ever():
+    with pool._locks.setdefault(os.getpid(), pool.threading.Lock()):
+        if (pid := os.fork()) == 0: os._exit(0 if grade(RIGHT, TESTS).passed else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+
+@pytest.mark.parametrize('before', ['signal.signal(signal.SIGCHLD, signal.SIG_IGN)',
+                                    'signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))'])
+def test_signals_that_the_parent_ignores_or_blocks(before):
+    done = subprocess.run([sys.executable, '-c', f'import signal\n{before}\n{SCRIPT}'], capture_output=True, text=True)
+    assert done.stdout == 'success\n', done.stderr
+
+
+@LINUX
+@pytest.mark.parametrize('flag, least, enough', [('-n', 6, 64), ('-u', 2, 60)])
+def test_low_limits_give_one_message_and_leave_nothing(tmp_path, flag, least, enough):
+    "As an ordinary user, because root may start any number of processes."
+    become = []
+    if flag == '-u' and os.getuid() == 0: become = ['setpriv', '--reuid=64123', '--regid=64123', '--clear-groups']
+    if flag == '-u' and os.getuid() != 0: pytest.skip('other processes of this user count')
+    python, path = sys.executable, str(Path(pool.LIBRARY))
+    if become:
+        python, path = '/usr/bin/python3', str(tmp_path.parent/'library')
+        if not shutil.which('setpriv') or not os.path.exists(python): pytest.skip('no other user here')
+        shutil.copytree(Path(pool.LIBRARY)/'adversarial_rl', tmp_path.parent/'library'/'adversarial_rl')
+        for folder in tmp_path.parents: folder.chmod(0o755) if str(folder).startswith('/tmp/') else None
+    said = []
+    for limit in (least, least + 2, least + 4, least + 6, least + 10, enough):
+        home = tmp_path/str(limit)
+        home.mkdir()
+        home.chmod(0o777)
+        line = f'ulimit {flag} {limit}; exec timeout 60 {python} -B -c "$0"'
+        done = subprocess.run([*become, 'bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
+                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=path))
+        said.append(done.stdout)
+        assert not list(home.iterdir()), (limit, done)
+        if done.stdout: assert (done.returncode, done.stdout.count('\n'), 'infra' in done.stdout) == (0, 1, False)
+    assert said[-1] == 'success\n', said
+    assert [x for x in said if 'ulimit -n' in x], said
+
+
+@LINUX
+def test_memory_is_limited_without_proc():
+    code = '''from adversarial_rl.grader.pool import Job, Sandbox
+for off in (), ('namespaces', 'landlock'):
+    with Sandbox(1, off) as s:
+        greedy, modest = s.map([Job('bytearray(1 << 30)'), Job('bytearray(100 << 20)')])
+        print(greedy.steps[0].kind, modest.steps[0].kind, 'rlimits' in greedy.layers)'''
+    hidden = ['unshare', '--mount', 'sh', '-c', 'umount -l /proc && exec "$0" -c "$1"', sys.executable, code]
+    try: done = subprocess.run(hidden, capture_output=True, text=True)
+    except OSError: pytest.skip('no unshare command')
+    if 'unshare' in done.stderr or 'umount' in done.stderr: pytest.skip('this user cannot hide /proc')
+    assert done.stdout == 'memory_limit ok True\n' * 2, done
+
+
+def test_where_memory_cannot_be_limited_no_limit_is_claimed():
+    code = '''from adversarial_rl.grader import template
+template.mapped_bytes = template.probed_bytes = lambda: 0
+print(template.Walls(template.Site('.', ('namespaces', 'landlock', 'seccomp', 'user'))).layers)'''
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.stdout == "['process', 'wall_kill', 'output_cap']\n", done.stderr
+
+
+CLOCKS = '''import os, time
+seen = []
+for n in range(1, 200):
+    for read in time.clock_gettime, time.clock_getres:
+        for kind in 2, 1, 0, 6:
+            try: seen.append((n, read(~n << 3 | kind)))
+            except OSError: pass
+print(seen, time.process_time() > 0, time.thread_time() > 0, time.monotonic() > 0)'''
+
+
+def test_no_program_reads_the_processor_time_of_its_judge():
+    for off in (), ('namespaces',), ('namespaces', 'landlock', 'user'):
+        with Sandbox(1, off) as s: report = s.map([Job(CLOCKS)])[0]
+        if 'seccomp' in report.layers: assert report.stdout == '[] True True True\n'
+
+
+def test_an_honest_slow_program_has_time_on_a_loaded_machine():
+    "Processor time is the limit of a busy program; real time is twice as long."
+    assert Limits().wall_seconds >= 2 * Limits().cpu_seconds
