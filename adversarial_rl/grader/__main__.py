@@ -104,6 +104,8 @@ def make_parser()->argparse.ArgumentParser:
                         help='of processor time for a program with its tests (%(default)g); of real time, twice that')
     parser.add_argument('--memory', metavar='MIB', type=positive, default=limits.memory_mb,
                         help='of each program (%(default)g)')
+    parser.add_argument('--modules', metavar='NAME', nargs='+', default=[],
+                        help='installed packages that the program and its tests may import, numpy for example')
     return parser
 
 # %% ../../nbs/03_grader/11_command.ipynb #a0de5a20
@@ -117,19 +119,19 @@ def passes(args:argparse.Namespace)->bool:
     "Do what the flags say, print the results, and return whether everything passed."
     limits = Limits(2 * args.timeout, math.ceil(args.timeout), int(args.memory))
     if args.report:
-        rows = sandbox_report()
+        with Grader(modules=args.modules) as grader: rows = sandbox_report(grader.sandbox)
         print('\n'.join(f'{word:<40} {name}' for name, word in rows.items()))
         return set(rows.values()) == {'held'}
     if args.json:
         passed = True
         if isinstance(sys.stdin, io.TextIOWrapper): sys.stdin.reconfigure(encoding='utf-8', errors='backslashreplace')
-        for row in answers(sys.stdin, Grader(limits)):
+        for row in answers(sys.stdin, Grader(limits, modules=args.modules)):
             print(json.dumps(row), flush=True)
             passed &= row['passed']
         return passed
     code, tests = text_of(args.file), split_tests(text_of(args.tests))
     if not tests: raise UsageError(f'{args.tests}: holds no test')
-    with Grader(limits, workers=1) as grader: o = grader.grade(code, tests)
+    with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests)
     print(table(o, tests))
     return o.passed and o.judged
 

@@ -17,6 +17,8 @@ import struct
 import sys
 from typing import Any
 
+from .packages import Packages
+
 # %% ../../nbs/03_grader/03_isolation.ipynb #c1b63d0e
 @functools.cache
 def _library()->ctypes.CDLL: return ctypes.CDLL(None, use_errno=True)
@@ -212,7 +214,8 @@ def _hidden_paths(paths:list[str] # As `readable_paths` gives them
     folders = [folder for folder in (*roots, *pythons) if os.path.isdir(folder)]
     found = {f'{folder}/{name}' for folder in folders for name in os.listdir(folder) if name.endswith('-packages')}
     own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    return sorted(found | {own for root in roots if own.startswith(root + '/')})
+    found |= {own for root in roots if own.startswith(root + '/')}
+    return sorted(path for path in found if not any(path.startswith(f'{outer}/') for outer in found))
 
 def split(paths:list[str], hidden:list[str])->tuple[list[str], list[str]]:
     "Paths that hold nothing hidden and together are all the rest, and folders that had to be opened for that."
@@ -227,9 +230,10 @@ def split(paths:list[str], hidden:list[str])->tuple[list[str], list[str]]:
     return whole, opened
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #3ed8b7c4
-def landlock(read:list[str],  # Paths that stay readable
-             write:list[str]  # Paths that stay writable too
-            )->int:           # The kernel's Landlock version
+def landlock(read:list[str],   # Paths that stay readable
+             write:list[str],  # Paths that stay writable too
+             packages:Packages=Packages.none() # Readable in folders that otherwise are not
+            )->int:            # The kernel's Landlock version
     "Give up all other files, TCP, and signals to processes outside; `OSError` where the kernel has no Landlock."
     abi = libc('syscall', _LANDLOCK_CREATE, 0, 0, 1)
     known = {1: 0x1FFF, 2: 0x3FFF}.get(abi, 0x7FFF)
@@ -237,8 +241,8 @@ def landlock(read:list[str],  # Paths that stay readable
     rules = libc('syscall', _LANDLOCK_CREATE, struct.pack('QQQ', known, 3, 3)[:size], size, 0)
     hidden = _hidden_paths(read)
     whole, opened = split(read, hidden)
-    _permit(rules, whole, _READ_BITS & known)
-    _permit(rules, opened, _LIST_BIT & known)
+    _permit(rules, whole + packages.paths, _READ_BITS & known)
+    _permit(rules, opened + packages.listed, _LIST_BIT & known)
     _permit(rules, write, known)
     if not prctl(PR_SET_NO_NEW_PRIVS, 1): raise OSError(errno.ENOSYS, 'no_new_privs')
     libc('syscall', _LANDLOCK_RESTRICT, rules, 0)
@@ -278,7 +282,7 @@ def bind(root:str, path:str):
     target = root + path
     os.makedirs(os.path.dirname(target), exist_ok=True)
     if os.path.isdir(path): os.makedirs(target, exist_ok=True)
-    else: open(target, 'w').close()
+    elif not os.path.exists(target): open(target, 'w').close()
     mount(path, target, 'none', _BIND)
     flags = os.statvfs(target).f_flag
     flags = flags & _KEEP | (_RELATIME[1] if flags & _RELATIME[0] else 0)
@@ -308,18 +312,26 @@ def parents(path:str)->list[str]:
 SCRATCH = '/scratch'
 _PIVOT_ROOT = {'x86_64': 155, 'aarch64': 41}
 
+def _bind_packages(root:str, packages:Packages, bound:list[str]):
+    "Mount packages in a new root and hide all others; the folders that hold them cannot be listed."
+    hidden = _hidden_paths(bound)
+    for path in hidden: mount('tmpfs', root + path, 'tmpfs', _NOSUID | _NODEV, data='size=64k,mode=755')
+    for path in sorted(packages.paths): bind(root, path)
+    made = {folder for path in bound + packages.paths for folder in parents(path)} - set(packages.listed)
+    for folder in made:
+        if not any(folder == b or folder.startswith(f'{b}/') for b in bound): os.chmod(root + folder, 0o111)
+    for path in hidden: mount('none', root + path, 'none', _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
+
 def small_root(home:str,         # A folder to build on; nothing is left in it
-               paths:list[str]   # Bound read-only under their own names
+               paths:list[str],  # Bound read-only under their own names
+               packages:Packages=Packages.none()
               ):
     "Change to a file tree of these paths and a scratch folder of at most 16 MiB and 2,000 files; raises `OSError`."
     libc('unshare', _NEWNS)
     mount('none', '/', 'none', _REC | _PRIVATE)
     mount('tmpfs', home, 'tmpfs', _NOSUID | _NODEV, data='size=1m,mode=755')
-    bound = _bind_all(home, paths)
-    for path in _hidden_paths(paths):
-        mount('tmpfs', home + path, 'tmpfs', _RDONLY | _NOSUID | _NODEV, data='size=4k,mode=555')
+    _bind_packages(home, packages, _bind_all(home, paths))
     os.mkdir(home + SCRATCH)
-    for folder in {f for path in bound for f in parents(path)}: os.chmod(home + folder, 0o111)   # Cannot be listed
     mount('tmpfs', home + SCRATCH, 'tmpfs', _NOSUID | _NODEV, data='size=16m,nr_inodes=2000,mode=777')
     mount('none', home, 'none', _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     os.chdir(home)

@@ -353,6 +353,7 @@ def refresh(old:Any, new:Any)->bool: # Whether it could be changed
     elif type(old) in (set, bytearray):
         old.clear()
         (old.update if type(old) is set else old.extend)(new)
+    elif type(old).__module__ == 'numpy' and getattr(old, 'shape', ()) == getattr(new, 'shape', None): old[...] = new
     elif type(old) is tuple: return len(old) == len(new) and all([refresh(x, y) or x == y for x, y in zip(old, new)])
     else: return False
     return True

@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -29,6 +29,7 @@ from ..core.errors import UsageError
 from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
+from .packages import choose, Packages
 from .test_cases import names_under_test, plan
 
 # %% ../../nbs/03_grader/07_pool.ipynb #18ce3df5
@@ -66,14 +67,15 @@ def sheet(text:str)->BinaryIO:
 
 # %% ../../nbs/03_grader/07_pool.ipynb #7be0c4d3
 _CLEAN_ENV = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'HOME': '.', 'TMPDIR': '.', 'MALLOC_ARENA_MAX': '1'}
+_ONE_THREAD = {f'{name}_NUM_THREADS': '1' for name in ('OPENBLAS', 'OMP', 'MKL')}   # Of numpy and its like
 LIBRARY = str(Path(codec.__file__).resolve().parents[2])   # Folder that holds this package
 _START = '''
-import os, sys
+import json, os, sys
 del os.environ['PYTHONHASHSEED']
 sys.path.insert(0, sys.argv[1])
 from adversarial_rl.grader.template import main
 del sys.path[0]
-main(sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))'''
+main(sys.argv[2], int(sys.argv[3]), **json.loads(sys.argv[4]))'''
 
 @lru_cache(1 << 10)
 def _test_sheet(tests:tuple[str, ...], among:tuple[str, ...])->tuple[str, list]:
@@ -88,13 +90,15 @@ class Template:
     def __init__(self, home:str,           # Folder the process may use
                  off:Iterable[str]=(),     # Walls to leave out
                  core:int=-1,              # Processor to stay on, -1 for any
-                 hash_seed:int=0           # Of Python's hashes of strings, and so of the order of sets
+                 hash_seed:int=0,          # Of Python's hashes of strings, and so of the order of sets
+                 *, packages:Packages=Packages.none() # That programs and tests may import
                 ):
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
         python = [sys.executable, '-P', '-s', '-S', '-B', '-Xutf8', '-Wignore', '-c', _START]
-        argv = [*python, LIBRARY, home, str(os.getpid()), ','.join(off), str(core)]
-        env = _CLEAN_ENV | {'PYTHONHASHSEED': str(hash_seed)}
+        options = dict(off=list(off), core=core, packages=asdict(packages))
+        argv = [*python, LIBRARY, home, str(os.getpid()), json.dumps(options)]
+        env = _CLEAN_ENV | {'PYTHONHASHSEED': str(hash_seed)} | (_ONE_THREAD if packages.first else {})
         with theirs:
             self.process = subprocess.Popen(argv, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL, env=env, cwd='/', start_new_session=True)
@@ -153,10 +157,12 @@ class Feeder(threading.Thread):
                  homes:Iterator[str],                          # Names for folders
                  off:set[str],                                 # Walls to leave out
                  core:int,                                     # Processor, -1 for any
-                 hash_seed:int
+                 hash_seed:int,
+                 *, packages:Packages
                 ):
         super().__init__(daemon=True)
         self.orders, self.homes, self.off, self.core, self.hash_seed = orders, homes, off, core, hash_seed
+        self.packages = packages
         self.template:Template|None = None
         self.closed, self.ready, self.failure = False, threading.Event(), ''   # Why it could not start
         self.start()
@@ -178,7 +184,11 @@ class Feeder(threading.Thread):
     def renew(self)->Template:
         "Start a new template in place of the old one."
         self.drop()
-        def start(): return Template(next(self.homes), tuple(self.off), self.core, self.hash_seed)
+        def start():
+            home = next(self.homes)
+            template = Template(home, tuple(self.off), self.core, self.hash_seed, packages=self.packages)
+            if why := template.facts.get('broken'): raise ImportError(why)
+            return template
         template = start()
         if failed := template.facts.get('failed'):   # A wall that failed half-way: this machine does without it
             template.close(0.5)
@@ -209,8 +219,10 @@ class Templates:
     "Feeders with their templates, and the folder they use."
     def __init__(self, workers:int|None=None, # Templates; one per core by default
                  off:Iterable[str]=(),        # Walls to leave out, as on a machine without them
-                 hash_seed:int=0              # Of all templates, so that each gives the same verdict
+                 hash_seed:int=0,             # Of all templates, so that each gives the same verdict
+                 modules:Iterable[str]=()     # Installed packages that programs and tests may import
                 ):
+        self.packages = choose(modules)
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
         homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
@@ -219,7 +231,8 @@ class Templates:
         atexit.register(self.close)
         try:
             for n in range(workers or cores()):
-                self.feeders.append(Feeder(self.orders, homes, shared, own[n] if n < len(own) else -1, hash_seed))
+                core = own[n] if n < len(own) else -1
+                self.feeders.append(Feeder(self.orders, homes, shared, core, hash_seed, packages=self.packages))
         except RuntimeError as e: self.give_up(str(e))
 
     def pids(self)->list[int]: # Process numbers of the templates
@@ -308,7 +321,8 @@ for fd in range(5, 256):   # After the two pipes to its judge
     except OSError: pass
 else: raise OSError''',
     'inherit environment variables': '''import os
-assert set(os.environ) - {"PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "MALLOC_ARENA_MAX"}''',
+assert set(os.environ) - {"PATH", "LANG", "LC_CTYPE", "HOME", "TMPDIR", "MALLOC_ARENA_MAX"} - {
+    "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"}''',
     'start a process': 'import os\nif os.fork() == 0: os._exit(0)',
     'open a socket': 'import socket\nsocket.socket().bind(("127.0.0.1", 0))',
     'read files of this machine': 'open("/etc/passwd").read()',

@@ -66,9 +66,10 @@ async def agrade(code:str,                # As for `grade`
 class Grader:
     "Grades with the same limits, in a pool of its own; a context manager, also with `async with`."
     def __init__(self, limits:Limits=Limits(), # For each program with its tests
-                 workers:int|None=None         # Programs at a time; one per core by default
+                 workers:int|None=None,        # Programs at a time; one per core by default
+                 modules:Iterable[str]=()      # Installed packages that programs and tests may import
                 ):
-        self.limits, self.sandbox = limits, Sandbox(workers)
+        self.limits, self.sandbox = limits, Sandbox(workers, modules=modules)
 
     def grade(self, code:str, tests:str|Sequence[str])->Outcome: return self.grade_many([(code, tests)])[0]
 

@@ -23,10 +23,11 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, NoReturn
 
-from . import isolation
+from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
 from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits
 from .judge import candidate, judge
+from .packages import AS_NUMPY, load, Packages
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
 PRELOAD = '''collections copy datetime decimal enum fractions functools heapq itertools json math operator re
@@ -59,6 +60,7 @@ class Site(NamedTuple):
     home:str                # Folder to build on
     off:Sequence[str] = ()  # Walls to leave out
     apart:bool = False      # Whether this is the first process of its own namespaces
+    packages:Packages = Packages.none()   # That programs may import
 
 class Layers:
     "Walls around this process; `layers` names those that hold."
@@ -71,12 +73,12 @@ class Layers:
 
     def try_namespaces(self)->bool:
         if not self.site.apart: return False
-        isolation.small_root(self.site.home, self.paths)
+        isolation.small_root(self.site.home, self.paths, self.site.packages)
         os.chdir(isolation.SCRATCH)
         return os.getpid() == 1 and not os.path.exists('/proc') and fails(open, '/x', 'w')
 
     def try_landlock(self)->bool:
-        try: isolation.landlock(self.paths, ['.'])
+        try: isolation.landlock(self.paths, ['.'], self.site.packages)
         except OSError: return False
         return fails(os.listdir, '/')
 
@@ -86,18 +88,18 @@ class Layers:
         "Become a user who owns nothing, if that user can still read the library."
         if os.getuid(): return False
         user = 61000 + int.from_bytes(os.urandom(2), 'big') % 4000
-        if not _can_import_as(user): return False
+        if not _can_import_as(user, self.site.packages.paths): return False
         isolation.become(user)
         return fails(os.setuid, 0)
 
 # %% ../../nbs/03_grader/06_template.ipynb #b5a80f1e
-def _can_import_as(user:int)->bool:
-    "Whether a child that becomes this user can import from the standard library."
+def _can_import_as(user:int, paths:list[str])->bool:
+    "Whether a child that becomes this user can read these paths, and import from the standard library."
     if (pid := os.fork()) == 0:
         try:
             isolation.become(user)
             importlib.import_module('wave')
-            os._exit(0)
+            os._exit(not all(os.access(path, os.R_OK) for path in paths))
         except BaseException: os._exit(1)
     return not os.waitpid(pid, 0)[1]
 
@@ -127,7 +129,10 @@ class Walls(Layers):
         if 'seccomp' in self.layers and not self.install_filters(): self.layers.remove('seccomp')
 
     def install_filters(self)->bool: # Whether they hold
-        if self.files == 'none': preload(_MORE)
+        if self.files == 'none':
+            preload(_MORE)
+            load(self.site.packages, inside=True)
+            self.mapped = mapped_bytes() or probed_bytes()
         fails(isolation.drop_capabilities)
         try:
             leaf = isolation.Filter(isolation.leaf_filter(self.files))
@@ -197,6 +202,7 @@ class Candidate(Child):
     "Runs a program as the module `name` and answers its judge: requests on 3, answers on 4, its text on 5."
     def live(self)->NoReturn:
         self.enter()
+        codec.READ.update(AS_NUMPY)
         code = read_text(5)
         os.close(5)
         candidate(Link(3, 4), code, self.name)
@@ -227,6 +233,7 @@ class ScriptJudge(Child):
     "Judges one program by one script: tests on 3, report on 4, the candidate on 5 and 6, the letter on 7."
     def live(self)->NoReturn:
         self.enter()
+        codec.READ.update(AS_NUMPY)
         os.write(7, _judge_one(3, 4, 5, 6).encode())
         os._exit(0)
 
@@ -505,8 +512,9 @@ def _remove_home(home:str):
 # %% ../../nbs/03_grader/06_template.ipynb #cd60a4f8
 def main(home:str,   # Folder this process makes and removes
          parent:int, # Number of the client's process
-         off:str='', # Walls to leave out, with commas
-         core:int=-1 # Processor to stay on, -1 for any
+         *, off:list[str],             # Walls to leave out
+         core:int=-1,                  # Processor to stay on, -1 for any
+         packages:dict[str, Any]|None=None # Fields of `Packages` that programs may import
         ):
     "Run a template; its standard input is the socket of its client."
     signal.pthread_sigmask(signal.SIG_SETMASK, ())   # What a client ignores or blocks is inherited
@@ -518,12 +526,15 @@ def main(home:str,   # Folder this process makes and removes
     client = _take_client()
     if core >= 0: os.sched_setaffinity(0, {core})
     preload(PRELOAD)
+    chosen = Packages(**packages) if packages else Packages.none()
+    try: load(chosen)
+    except ImportError as e: return send_frame(client, {'broken': str(e)})
     os.makedirs(home, exist_ok=True)
     os.chmod(home, 0o777)   # Its parent folder is the client's alone
     inside = None
     try:
         apart = 'namespaces' not in off and not fails(isolation.unshare)
-        inside = fork(_live_inside, client, os.getpid(), Site(home, off.split(','), apart))
+        inside = fork(_live_inside, client, os.getpid(), Site(home, off, apart, chosen))
         client.close()
         os.waitpid(inside, 0)
     except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
