@@ -9,7 +9,7 @@ LAB := $(BIN)/python -m adversarial_rl.lab
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test test-fast lint seeds compare bench starter clean
+.PHONY: train test test-fast fuzz lint seeds compare bench starter clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -23,6 +23,12 @@ test-fast: .venv/installed-dev
 	$(BIN)/ruff check -q
 	$(NOTEBOOKS) core problems grader learn
 	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not slow' tests
+
+# Other generated attacks and programs than in CI, and a hundred times as many (under two hours); the table of them in
+# RESULTS.md.
+FUZZ_TIMES ?= 100
+fuzz: .venv/installed-dev
+	FUZZ_TIMES=$(FUZZ_TIMES) FUZZ_RESULTS=RESULTS.md $(BIN)/python -m pytest -q -s tests/test_fuzz.py
 
 lint: .venv/installed-dev
 	$(BIN)/ruff check -q

@@ -42,6 +42,7 @@ WRITE: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # Type -> (its n
     bytearray: ('bytearray', lambda x, inner: bytearray.decode(x, 'latin-1')),
     complex: ('complex', lambda x, inner: [x.real, x.imag]),
     range: ('range', lambda x, inner: [inner(x.start), inner(x.stop), inner(x.step)]),
+    slice: ('slice', lambda x, inner: [inner(x.start), inner(x.stop), inner(x.step)]),
     Fraction: ('Fraction', lambda x, inner: [inner(x.numerator), inner(x.denominator)]),
     Decimal: ('Decimal', lambda x, inner: Decimal.__str__(x)),
     datetime: ('datetime', lambda x, inner: datetime.isoformat(x)),
@@ -85,7 +86,7 @@ def pack(x:Any,        # Any value
         if base is None: return {'handle': handle(x)}
         if base in PLAIN: return pack(PLAIN[base](x), handle, depth + 1)
         if base is tuple and len(fields := _field_names(t)) == tuple.__len__(x):
-            return {'record': [fields, [pack(y, handle, depth + 1) for y in tuple.__iter__(x)]]}
+            return {'record': [str(t.__name__), fields, [pack(y, handle, depth + 1) for y in tuple.__iter__(x)]]}
         t = base
     name, write = WRITE[t]
     form = write(x, lambda y: pack(y, handle, depth + 1))
@@ -94,27 +95,54 @@ def pack(x:Any,        # Any value
 # %% ../../nbs/03_grader/01_codec.ipynb #f000c5c6
 class Record(tuple):
     "A named tuple of the other side: equal to the tuple of its items, which it also holds by name, functions apart."
+    _name:str
+    _fields:tuple[str, ...]
+
     @classmethod
-    def of(cls, names:list[str], items:list)->'Record':
+    def of(cls, name:str, fields:list[str], items:list)->'Record':
+        if any(type(x) is not str for x in fields): raise TypeError
         record = cls(items)
-        for name, x in zip(names, items, strict=True):   # No method of the other side's own making
-            if name.isidentifier() and not hasattr(tuple, name) and not callable(x): record.__dict__[name] = x
+        record._name, record._fields = name, tuple(fields)
+        for field, x in zip(fields, items, strict=True):   # No method of the other side's own making
+            if field.isidentifier() and not hasattr(record, field) and not callable(x): record.__dict__[field] = x
         return record
 
-READ: dict[str, Callable[[Any], Any]] = dict(
-    tuple=tuple, dict=dict, OrderedDict=OrderedDict, set=set, frozenset=frozenset,
-    Counter=lambda v: Counter(dict(v)),
-    defaultdict=lambda v: defaultdict(None, v),
-    deque=lambda v: deque(*v),
-    record=lambda v: Record.of(*v),
-    bytes=lambda v: v.encode('latin-1'),
-    bytearray=lambda v: bytearray(v.encode('latin-1')),
-    complex=lambda v: complex(*v),
-    range=lambda v: range(*v),
-    int=lambda v: int(v, 16),
-    Fraction=lambda v: Fraction(*v),
-    timedelta=lambda v: timedelta(*v),
-    Decimal=Decimal, datetime=datetime.fromisoformat, date=date.fromisoformat, time=time.fromisoformat)
+    def _asdict(self)->dict[str, Any]: return dict(zip(self._fields, self))
+
+    def __repr__(self): return f'{self._name}({", ".join(f"{k}={x!r}" for k, x in self._asdict().items())})'
+
+
+# %% ../../nbs/03_grader/01_codec.ipynb #f0220001
+def _fits(form:Any, # What the other side wrote, and built of it
+          kind:Any  # The types it may have, or a list of the kinds of its items
+         )->bool:
+    "Whether a form is what `pack` writes: no method of a form is called before that is known."
+    if type(kind) is tuple: return type(form) in kind
+    return type(form) is list and len(form) == len(kind) and all(map(_fits, form, kind))
+
+def _dict(pairs:list)->dict:
+    if any(type(pair) is not list for pair in pairs): raise TypeError
+    return dict(pairs)
+
+_LIST, _TEXT, _FLOAT, _INT = (list,), (str,), (float,), (int, bool)
+READ: dict[str, tuple[Any, Callable[..., Any]]] = dict(   # Name -> (kind of its form, reader)
+    tuple=(_LIST, tuple), set=(_LIST, set), frozenset=(_LIST, frozenset), dict=(_LIST, _dict),
+    OrderedDict=(_LIST, lambda v: OrderedDict(_dict(v))),
+    Counter=(_LIST, lambda v: Counter(_dict(v))),
+    defaultdict=(_LIST, lambda v: defaultdict(None, _dict(v))),
+    deque=([_LIST, (int, type(None))], lambda v: deque(*v)),
+    record=([_TEXT, _LIST, _LIST], lambda v: Record.of(*v)),
+    bytes=(_TEXT, lambda v: v.encode('latin-1')),
+    bytearray=(_TEXT, lambda v: bytearray(v.encode('latin-1'))),
+    int=(_TEXT, lambda v: int(v, 16)),
+    complex=([_FLOAT, _FLOAT], lambda v: complex(*v)),
+    range=([_INT, _INT, _INT], lambda v: range(*v)),
+    slice=(_LIST, lambda v: slice(*v)),
+    Fraction=([_INT, _INT], lambda v: Fraction(*v)),
+    timedelta=([_INT, _INT, _INT], lambda v: timedelta(*v)),
+    Decimal=(_TEXT, Decimal), datetime=(_TEXT, datetime.fromisoformat), date=(_TEXT, date.fromisoformat),
+    time=(_TEXT, time.fromisoformat))
+
 
 # %% ../../nbs/03_grader/01_codec.ipynb #b8e9a417
 def no_handle(x:object)->Any:
@@ -122,6 +150,10 @@ def no_handle(x:object)->Any:
     raise ValueError('not plain data: a handle')
 
 # %% ../../nbs/03_grader/01_codec.ipynb #7f0c2be8
+def _is_plain(form:Any)->bool:
+    "Whether a form holds nothing but JSON's natives and lists of them."
+    return type(form) in NATIVE or type(form) is list and all(map(_is_plain, form))
+
 class Reader:
     "Reads values of exact built-in types."
     def __init__(self, handle:Inner=no_handle  # Called with what the other side wrote for a handle
@@ -130,7 +162,10 @@ class Reader:
 
     def build(self, pair:dict[str, Any])->Any:
         (name, form), = pair.items()
-        return self.handle(form) if name == 'handle' else READ[name](form)
+        if name == 'handle' and _is_plain(form): return self.handle(form)
+        kind, read = READ[name]
+        if not _fits(form, kind): raise TypeError
+        return read(form)
 
     def __call__(self, raw:bytes # JSON
                 )->Any:          # The value; raises ValueError for anything that `pack` does not write

@@ -1,0 +1,254 @@
+"What programs and tests are made of: expressions and statements by kind, forms of tests, styles of programs."
+import re
+
+from hypothesis import strategies as st
+
+LIBRARY = '''import datetime, math
+from collections import Counter, OrderedDict, defaultdict, deque
+from decimal import Decimal
+from fractions import Fraction
+'''
+HEAD = LIBRARY + '''import functools
+from collections import namedtuple
+Point = namedtuple('Point', 'x y')
+class Bad(ValueError): pass
+class Coded(Exception):
+    def __init__(self, code, text):
+        self.code = code
+        super().__init__(text)
+def helper(n): return n * 2 - 1
+'''
+
+
+def listed(text): return [row.strip() for row in re.split('[;\n]', text) if row.strip()]
+def rules(**kinds): return {kind: listed(text) for kind, text in kinds.items()}
+
+
+EXPRESSIONS = rules(   # Kind -> expressions of it, with other kinds in angles; no value grows large
+    int='''<int> + <int>; <int> - <int>; <int> * <int> % 10007; <int> // <int>; <int> % <int>; -<int>; abs(<int>)
+        len(<ints>); len(<str>); len(<dict>); sum(<ints>); max(<ints>); min(<ints>, default=<int>); <ints>[<int>]
+        <int> if <bool> else <int>; int(<str>); ord(<str>[<int>]); <dict>[<str>]; <dict>.get(<str>, <int>)
+        <str>.count(<str>); <str>.index(<str>); 1 << <int> % 99; <int> & <int>; <ints>.index(<int>); round(<float>)
+        int(<bool>); divmod(<int>, <int>)[0]; <pair>[0]; len(<set>); math.gcd(<int>, <int>); helper(<int>)
+        math.factorial(abs(<int>) % 30); sum(x * x for x in <ints>) % 10007
+        next((x for x in <ints> if x > <int>), <int>)''',
+    float='''<int> / <int>; <float> + <float>; <float> * <float>; round(<float>, 2); float(<int>); <float> - <int>
+        math.sqrt(<int>); sum(<ints>) / len(<ints>); <int> / 3; float(<str>); -<float>; max(<float>, <float>)
+        math.inf - <float>; abs(<float>) ** 0.5''',
+    bool='''<int> < <int>; <int> == <int>; not <bool>; <bool> and <bool>; <bool> or <bool>; <int> in <ints>
+        <str> in <str>; <str>.isdigit(); <str> == <str>; all(x > <int> for x in <ints>); any(<bools>); <set> <= <set>
+        <ints> == sorted(<ints>); <float> > <int>; isinstance(<other>, tuple); <str>.startswith(<str>)''',
+    str='''(<str> + <str>)[:20]; <str>[::-1]; <str>.upper(); str(<int>); repr(<ints>); ''.join(sorted(<str>))
+        '{}-{!r}'.format(<int>, <str>)[:30]; <str>[<int>]; <str>[<int>:]; (<str> * (<int> % 4))[:20]; repr(<str>)[:20]
+        chr(97 + <int> % 26); <str>.replace(<str>, <str>)[:20]; ' '.join(<strs>)[:30]; <strs>[<int>]; '%d %s' % <pair>
+        str(<float>); bin(<int>); <str>.title(); <str>.strip(); <pair>[1]; '{:>5}'.format(<str>); str(<dict>)''',
+    ints='''[<int>, <int>]; sorted(<ints>); <ints>[::-1]; (<ints> + <ints>)[:12]; list(range(<int> % 9)); []
+        [x + <int> for x in <ints> if x > <int>]; list(<dict>.values()); list(map(abs, <ints>)); sorted(<set>)
+        [len(x) for x in <strs>]; sorted(<ints>, key=lambda x: -x); [int(c) for c in <str>]
+     list(divmod(<int>, <int>))
+        [x for x, y in zip(<ints>, <ints>) if x != y]; <ints>[<int>:<int>]; list(filter(None, <ints>))''',
+    strs='''[<str>, <str>]; <str>.split(); list(<str>); sorted(<strs>); list(<dict>); [str(x) for x in <ints>]
+        [x.upper() for x in <strs>]; <str>.split(<str>); <strs>[::-1]; [<str>]''',
+    bools='[<bool>]; [x > <int> for x in <ints>]; [bool(x) for x in <strs>]',
+    dict='''{<str>: <int>}; {x: <ints>.count(<int>) for x in <strs>}; dict(zip(<strs>, <ints>)); {}
+        {**<dict>, <str>: <int>}; {k: y + <int> for k, y in <dict>.items()}; dict(Counter(<str>))''',
+    pair='(<int>, <str>); Point(<int>, <str>); (sum(<ints>), <str>)',
+    set='set(<ints>); {<int>, <int>}; <set> & <set>; <set> | <set>; {x % 3 for x in <ints>}; set()',
+    other='''Fraction(<int>, <int>); Decimal(<int>); Counter(<str>); deque(<ints>, 3); complex(<int>, <int>); None; ()
+        <str>.encode(); frozenset(<ints>); range(<int> % 9); datetime.date(2026, 1, <int>); Point(<ints>, <pair>)
+        OrderedDict(<dict>); [<int>, [<str>, {<int>: <ints>}]]; (<ints>, <set>); {<pair>: <ints>}; [<other>]
+        defaultdict(list, {<str>: <ints>}); (<other>, <other>); {<str>: <other>}; [<pair>, <pair>]; [<float>]
+        bytearray(<str>.encode()); datetime.timedelta(<int>); Decimal(<int>) / 3; 10 ** (<int> % 400); <bool>
+        {<int>: <str>, <bool>: <int>}; {frozenset(<ints>): <set>}; Counter(<ints>).most_common(2)''')
+EDITS = rules(   # Kind of a variable -> statements that change it
+    ints='''<v>.append(<int>); <v>.sort(); <v>.pop(); <v>.insert(0, <int>); <v>.extend(<ints>[:3]); <v>.reverse()
+        <v>[<int>] = <int>; del <v>[:<int>]; <v>.clear(); <v>[:] = <ints>; <v> += <ints>[:2]; <v> = <ints>''',
+    strs='<v>.append(<str>); <v>.sort(); <v>.remove(<str>); <v>[<int>] = <str>; <v> = <strs>',
+    dict='<v>[<str>] = <int>; <v>.pop(<str>, None); del <v>[<str>]; <v>.update(<dict>); <v>.clear(); <v>.popitem()',
+    set='<v>.add(<int>); <v>.discard(<int>); <v>.remove(<int>); <v> |= <set>; <v>.clear()',
+    int='<v> += <int>; <v> = <int>; <v> -= 1', str='<v> = <str>', float='<v> = <float>')
+LINES = ('<new int> = <int>', '<new ints> = <ints>', '<new str> = <str>', '<new dict> = <dict>', '<new set> = <set>',
+         'print(<str>)', 'raise Bad(<int>, <str>)', 'raise Coded(<int>, <str>)', 'raise ValueError(<str>)',
+         'assert <bool>, <str>', 'raise KeyError(<str>)', 'if <bool>: return <other>')
+BLOCKS = ('if <bool>:\n<block>', 'if <bool>:\n<block>\nelse:\n<block>', 'for <new int> in <ints>[:4]:\n<block>',
+          'for <new str> in <strs>[:4]:\n<block>', 'for <new int> in range(<int> % 4):\n<block>',
+          'try:\n<block>\nexcept (ValueError, LookupError) as e:\n<block>', 'try:\n<block>\nfinally:\n<block>',
+          'while <bool>:\n<block>\n    break')
+LITERALS = {
+    'int': st.integers(-3, 12) | st.integers(-2**70, 2**70), 'float': st.floats(-50, 50, width=16) | st.floats(),
+    'bool': st.booleans(), 'str': st.text('abC1 é\n\'"😀', max_size=5),
+    'ints': st.lists(st.integers(-9, 9), max_size=5), 'strs': st.lists(st.text('ab c', max_size=3), max_size=3),
+    'pair': st.tuples(st.integers(-9, 9), st.text('xy', max_size=3)),
+    'dict': st.dictionaries(st.text('abc', max_size=2), st.integers(-9, 9), max_size=3),
+    'set': st.sets(st.integers(0, 9), max_size=4), 'bools': st.lists(st.booleans(), max_size=3),
+    'other': st.none() | st.binary(max_size=3) | st.frozensets(st.integers(0, 5), max_size=2),
+}
+KINDS = 'int', 'float', 'str', 'ints', 'strs', 'dict', 'set', 'pair'
+RESULTS = *KINDS, 'bool', 'other', 'other'
+ERRORS = ('ValueError', 'Bad', 'Coded', 'KeyError', 'LookupError', 'ZeroDivisionError', 'Exception', 'TypeError',
+          '(IndexError, ValueError)', 'AssertionError', 'StopIteration')
+EQUAL = 'assert <s> == <w>'
+DATA = [('', *row) for row in (   # What stands before, the subject, and what is asserted of it and a wanted value
+    *[('<f>', EQUAL)] * 6, ('<f>', 'assert <w> == <s>'), ('<f>', 'assert <s> == <w>, "message"'),
+    ('<f>', 'assert <s> != <w>'), ('<f>', 'assert not <s> == <w>'), ('<f>', 'assert <s> in (<w>, None)'),
+    ('<f>', 'assert [<s>, 1] == [<w>, 1]'), ('<f>', 'assert <s> == <w> and <f> != "no"'), ('<f>', 'assert <s>'),
+    ('<f>', 'assert not <s>'), ('<f>', 'assert <s> == <w>\nassert <f> == <w>'), ('<f>', 'assert <s> <= <w>'),
+    ('<f>', 'assert <s> is True'), ('<f>', 'assert <s> is None or <s> == <w>'), ('abs(<f>)', 'assert <s> - <w> < 1e-6'),
+    ('len(<f>)', EQUAL), ('sorted(<f>)', EQUAL), ('<f>[0]', EQUAL), ('sum(<f>)', EQUAL), ('<f> + <f>', EQUAL),
+    ('isinstance(<f>, (int, str, list))', EQUAL), ('max(<f>, key=abs)', EQUAL), ('list(<f>)[::-1]', EQUAL),
+    ('str(<f>)', EQUAL), ('round(<f>, 3)', EQUAL), ('{1: <f>}', EQUAL), ('-<f>', EQUAL), ('<f> * 2', EQUAL),
+    ('<f>[1:]', EQUAL), ('1 in <f>', EQUAL), ('bool(<f>)', EQUAL), ('list(map(str, <f>))', EQUAL))]
+SCRIPTS = (
+    ('got = <f>', 'got', EQUAL), ('', '<f>', 'for _ in range(2):\n    assert <s> == <w>'),
+    ('g = f', '<g>', EQUAL), ('def check(f): return <f>', 'check(f)', EQUAL), ('', 'type(<f>).__name__', EQUAL),
+    ('', '<f>', 'for want in [<w>]: assert <s> == want'), ('got = [<f> for _ in range(2)]', 'got', EQUAL),
+    ('import functools', 'functools.partial(f, <args>)()', EQUAL), ('', 'f(*[<args>])', EQUAL),
+    ('class Checks:\n    def test(self): return <f>', 'Checks().test()', EQUAL), ('', '[x for x in <f>]', EQUAL),
+    ('import math', '<f>', 'assert math.isclose(<s>, <w>)'), ('', 'f"{<f>}"', EQUAL), ('', '(lambda: <f>)()', EQUAL),
+    ('from unittest import TestCase', '<f>', 'TestCase().assertEqual(<s>, <w>)'), ('', '<f>.upper()', EQUAL),
+    ('from copy import deepcopy', 'deepcopy(<f>)', EQUAL), ('a, *b = <f>', '(a, b)', EQUAL),
+    ('got = <f>\nmore = <f>', 'got', 'assert <s> == <w> and more == got or more != more'),
+    ('x = <arg>\nf(<args with x>)', 'x', EQUAL), ('x = y = <arg>\nf(<args with x>)', 'y', EQUAL),
+    ('x = <arg>\ntry: f(<args with x>)\nexcept Exception: pass', 'x', EQUAL), ('<f>', 'seen', EQUAL),
+    ('x = [<arg>]\nf(<args with x[0]>)', 'x', EQUAL),
+    ('try: <f>\nexcept <e> as e: got = e.args\nelse: got = 0', 'got', EQUAL),
+    ('try: <f>\nexcept <e> as e: got = str(e)\nelse: got = 0', 'got', EQUAL),
+    ('try: <f>\nexcept <e> as e: got = type(e).__name__\nelse: got = 0', 'got', EQUAL),
+    ('try: <f>\nexcept Coded as e: got = e.code\nexcept <e>: got = 1\nelse: got = 2', 'got', EQUAL),
+    ('got = []\ntry: got.append(<f>)\nexcept <e>: got.append(1)\nfinally: got.append(2)', 'got', EQUAL),
+    ('try: <f>\nexcept Exception as e: got = isinstance(e, <e>)\nelse: got = None', 'got', EQUAL),
+    ('''class Raises:
+    def __init__(self, kind): self.kind = kind
+    def __enter__(self): return self
+    def __exit__(self, kind, e, trace): return kind is not None and issubclass(kind, self.kind)''',
+     '<f>', 'with Raises(<e>):\n    assert <s> == <w>\n    assert 0, "not reached"'),
+    ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'))
+# Left out, because the grader judges them otherwise: objects made by a class method, `f.__doc__`, the name of a member
+# of an IntEnum, a class of exceptions given to a function, tests that use nothing of the program, and two references
+# to one object.
+STYLES = (   # Program; how a test begins; what it may do and look at
+    ('''class Box:
+    limit = 7
+    def __init__(self, items, n=3):
+        self.items, self.n = list(items), n
+    def change(self, x):
+        if <bool>: raise Bad(<int>, x)
+        for y in <ints>[:3]: self.items.append(y + x)
+        return <other>
+    def look(self): return self.items + <ints>
+    @property
+    def size(self): return len(self.items) + <int>
+    @size.setter
+    def size(self, n): self.items = [n]
+    def __len__(self): return len(self.items)
+    def __str__(self): return <str>
+    def __iter__(self): return iter(self.items)
+    def __getitem__(self, i): return self.items[i]
+    def __setitem__(self, i, x): self.items[i] = x
+    def __delitem__(self, i): del self.items[i]
+    def __call__(self, x): return x + self.n
+    def __enter__(self): return self
+    def __exit__(self, *e): self.items.clear()
+    @staticmethod
+    def twice(x): return x * 2
+    def other(self): return Box(self.items[::-1], self.n + 1)
+class Small(Box):
+    def look(self): return super().look()[:2]
+''', 'b = <pick Box|Small>(<ints>); b = Box(<ints>, <int>); b = Box(n=<int>, items=<ints>)',
+     '''b.change(<int>); b.look(); b.size; len(b); str(b); list(b); b[<int>]; b.items; b.n; Box.limit
+     Box.twice(<int>); sum(b)
+     isinstance(b, Box); isinstance(b, Small); [x for x in b]; b.change(x=<int>); sorted(b); bool(b); f"{b}"
+     b.other().size
+     hasattr(b, "nothing"); next(iter(b)); b(<int>); b[<int>:]; max(b); b.other().other().look()
+     list(reversed(b.look()))''',
+     'b[<int>] = <int>; del b[<int>]; b.n = <int>; b.size = <int>; with b as c: c.change(<int>)'),
+    ('''import enum
+from dataclasses import dataclass, field
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = <str>
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 5
+@dataclass
+class Item:
+    name: str
+    price: float = <float>
+    tags: list = field(default_factory=list)
+    def total(self, n): return self.price * n + <int>
+def f(a, b): return Point(a, b)
+def g(a): return Colour.RED if a > <int> else Colour.BLUE
+''', 'i = Item(<str>); i = Item(<str>, <int>, tags=<strs>)',
+     '''i.name; i.price; i.tags; i.total(<int>); repr(i); f(<int>, <str>).x; f(<int>, <str>); f(<int>, 1)[0]
+     g(<int>).name
+     g(<int>).value; Colour.RED.value; Level.HIGH + <int>; len(f(1, 2)); sorted(f(<int>, <int>))
+     f(<int>, <ints>).y; f(<int>, <int>)._fields; str(f(<int>, <str>)); f(<int>, <ints>)._asdict()
+     isinstance(i, Item); [f(1, <str>)]; Level.LOW == 1''', 'pass'),
+    ('''LIMIT = <int>
+TABLE = {'a': <int>, 'b': <ints>}
+count = 0
+def f(*args, key=None, **kw):
+    global count
+    count += 1
+    return sorted(args, key=key), kw
+def make(a):
+    def inner(b, c=<int>): return a + b + c
+    return inner
+def apply(g, xs): return [g(x) for x in xs]
+def fold(g, xs, start=<int>):
+    for x in xs: start = g(start, x)
+    return start
+def total(xs): return sum(xs) + <int>
+def pairs(xs, ys): return list(zip(xs, ys))
+def counter():
+    n = 0
+    def step():
+        nonlocal n
+        n += 1
+        return n
+    return step
+def stream(n):
+    "Numbers, for ever."
+    while True:
+        yield n
+        n += 1
+def memo(n, known={}):
+    if n < 2: return n
+    if n not in known: known[n] = memo(n - 1) + memo(n - 2)
+    return known[n]
+def both(x): return total([x]), make(x)(1)
+''', 'import functools, itertools, operator',
+     '''LIMIT; TABLE; TABLE['b']; f(<int>, <int>, <int>); f(<int>, <int>, key=lambda x: -x); f(a=<int>, b=<str>)
+     count
+     make(<int>)(<int>); make(<int>)(<int>, c=<int>); apply(lambda x: x * 2, <ints>); apply(str, <ints>)
+     apply(len, <strs>)
+     apply(make(<int>), <ints>); fold(lambda x, y: x * 3 - y, <ints>); fold(max, <ints>)
+     fold(operator.add, <ints>, 0)
+     total(x for x in <ints>); total(range(5)); total(iter(<ints>)); total(map(abs, <ints>))
+     pairs(<ints>, iter(<strs>))
+     [next(c) for c in [stream(<int>)] for _ in range(3)]; list(itertools.islice(stream(<int>), 4))
+     next(stream(<int>))
+     memo(<int> % 30); memo.__name__; both(<int>); total(apply(abs, <ints>)); [g() for g in [counter()] * 3]
+     list(map(total, [<ints>, <ints>])); {total(<ints>), memo(<int> % 9)}; 0 <= total(<ints>) < 9; (LIMIT, count)
+     functools.reduce(lambda x, y: x + total([y]), <ints>, 0); f(*<ints>); f(**{'x': <int>}); apply(abs, xs=<ints>)
+     pairs(zip(<ints>, <ints>), itertools.count(3)); sorted(<ints>, key=make(1)); list(filter(memo, [0, 1, 2]))
+     fold(lambda x, y: x + y, <strs>, ""); any(3 < memo(x) for x in range(6))
+     (lambda n: total([n]))(<int>)''', 'pass'),
+    ('''def f(x, *, deep=None):
+    if isinstance(x, dict):
+        for key in list(x): x[key] = <int>
+    elif isinstance(x, (list, deque)):
+        for y in x:
+            if isinstance(y, (list, dict, set, deque)): y.clear()
+        x.append(<int>)
+    elif isinstance(x, tuple): x[0].append(<int>)
+    elif isinstance(x, (set, bytearray)): (x.add if isinstance(x, set) else x.append)(7)
+    if deep is not None: deep.append(x if isinstance(x, int) else <other>)
+    if deep: raise Coded(<int>, <str>)
+''', '''x = <pick [[1], [2]]|{"a": [1]}|[{1: 2}]|([1], 2)|deque([1, [2]], 3)|Counter("aab")|bytearray(b"a")|{1, 2}>[NL]f
+x = <pick defaultdict(int, a=1)|OrderedDict(a=[1])|[(1, [2])]|[deque([1])]|3|[{1}]|{"k": {"k": 1}}>[NL]f''',
+     '''x; f(x); f(deep=x, x=1); f(x, deep=[]); type(x).__name__; len(x); list(x); [f(x), x]; f([x, x]); f(*[x])
+     f(**{"x": x})''',
+     '''y = x; x = [x]; try: f(x, deep=x)[NL]except Coded as e: x = [e.code, str(e)]
+     y = [<int>][NL]f(x, deep=y)[NL]x = y
+     try: f(x, deep=[1])[NL]except Exception as e: x = e.args'''))
