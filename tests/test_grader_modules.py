@@ -9,7 +9,7 @@ import pytest
 from adversarial_rl import Grader, Limits
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.grader.packages import choose
-from adversarial_rl.grader.pool import isolated, Sandbox, sandbox_report
+from adversarial_rl.grader.pool import isolated, Job, Sandbox, sandbox_report
 
 np = pytest.importorskip('numpy')
 HOSTS = [(), ('namespaces',), ('namespaces', 'landlock'), ('namespaces', 'landlock', 'user'),
@@ -85,6 +85,8 @@ def test_nothing_else_of_site_packages_is_reached(off, in_test):
     tops = {os.path.dirname(os.path.dirname(np.__file__)), own, f'{own}/adversarial_rl', f'{own}/data'}
     names = [n for d in others for n in (d.read_text('top_level.txt') or '').split() if n.isidentifier()]
     names += ['adversarial_rl.problems', 'torch', 'pandas', 'pip', 'pytest']
+    with Sandbox(1, off) as s: apart = 'namespaces' in s.map([Job('')])[0].layers
+    if sys.prefix == sys.base_prefix and not apart: tops = set()   # Their names can be listed with the library's
     program = REACH.format(names=sorted(set(names) - {'numpy', 'adversarial_rl'})[:60], paths=files[:400],
                            folders=sorted(tops), distributions=[d.name for d in others][:60])
     tests = []
@@ -210,3 +212,25 @@ def test_forged_arrays_pass_nothing_and_lose_no_judge(name):
     tests = ['assert f(1) == 41', 'import numpy as np\nassert np.array_equal(f(1), [41]) or f(1) == 41']
     with Grader(modules=['numpy'], workers=1) as g:
         for o in g.grade_many([(job, tests) for job in jobs]): assert o.judged and o.per_test == (False, False), o
+
+
+def test_no_program_provides_a_module_that_a_test_forgot_to_import():
+    tests = ['assert np.allclose(f(1), [1])', 'assert numpy.allclose(f(1), [1])', 'a = f(1)\nassert np.sum(a) == 1']
+    false = """class np:
+    allclose = staticmethod(lambda *a: True)
+    sum = staticmethod(lambda *a: 1)
+numpy = np
+def f(x): return [0]"""
+    with Grader(modules=['numpy'], workers=1) as g:
+        assert g.grade(false, tests).per_test == (False,) * 3
+        assert g.grade('import numpy as np\ndef f(x): return np.array([x])', tests).passed
+        assert g.grade('def f(x): return [x]', tests).passed
+
+
+def test_pytest_works_in_tests():
+    tests = ['with pytest.raises(ValueError, match="neg"): f(-1)', 'assert f(1) == pytest.approx(0.3333333)',
+             'with pytest.raises(ValueError): f(1)', 'assert pytest.approx(0.4) == f(1)']
+    with Grader(modules=['pytest'], workers=1) as g:
+        program = 'def f(x):\n    if x < 0: raise ValueError("negative")\n    return x / 3'
+        assert g.grade(program, [f'import pytest\n{test}' for test in tests]).per_test == (True, True, False, False)
+        assert g.grade(program, tests).per_test == (True, True, False, False)

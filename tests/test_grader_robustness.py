@@ -147,3 +147,23 @@ def test_no_program_reads_the_processor_time_of_its_judge():
 def test_an_honest_slow_program_has_time_on_a_loaded_machine():
     "Processor time is the limit of a busy program; real time is twice as long."
     assert Limits().wall_seconds >= 2 * Limits().cpu_seconds
+
+
+BESIDE = """import os, sys, tempfile
+sys.path.insert(0, sys.argv[1] + '/python3/site-packages')
+from adversarial_rl.grader.isolation import readable_paths, small_root, unshare
+home = tempfile.mkdtemp(dir=sys.argv[1])
+try: unshare()
+except OSError: sys.exit('no namespaces')
+if os.fork(): sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
+small_root(home, [sys.argv[1], *readable_paths()])
+print(os.listdir(sys.argv[1] + '/python3'), os.listdir(sys.argv[1] + '/python3/site-packages'))"""
+
+
+@LINUX
+def test_an_installation_beside_the_standard_library_keeps_its_namespaces(tmp_path):
+    "Both the folder of installed packages and the grader's own in it are hidden."
+    shutil.copytree(Path(pool.LIBRARY)/'adversarial_rl', tmp_path/'python3'/'site-packages'/'adversarial_rl')
+    done = subprocess.run([sys.executable, '-P', '-c', BESIDE, str(tmp_path)], capture_output=True, text=True, cwd='/')
+    if 'no namespaces' in done.stderr: pytest.skip('no namespaces here')
+    assert done.stdout == "['site-packages'] []\n", done.stderr

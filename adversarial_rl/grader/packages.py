@@ -102,14 +102,16 @@ class Packages:
         self.paths.append(os.path.dirname(self.files[name]) if spec.parent == name else self.files[name])
 
 # %% ../../nbs/03_grader/13_packages.ipynb #4f043997
+_OURS = UsageError('no program may read the files of adversarial_rl: they hold answers')
+
 def choose(names:Iterable[str]  # Of installed distributions or modules
           )->Packages:          # With what they require; raises `UsageError` for a name that is not installed
     "Find the files of some installed packages."
     names, packages = [names] if isinstance(names, str) else list(names), Packages.none()
+    if {'adversarial_rl', 'adversarial-rl'} & set(names): raise _OURS
     for chosen in with_requirements(names).values(): packages.add(chosen)
     own = os.path.dirname(os.path.dirname(os.path.realpath(codec.__file__)))
-    if any(f'{own}/'.startswith(f'{path}/') or path.startswith(f'{own}/') for path in packages.paths):
-        raise UsageError('no program may read the files of adversarial_rl: they hold answers')
+    if any(f'{own}/'.startswith(f'{path}/') or path.startswith(f'{own}/') for path in packages.paths): raise _OURS
     for name in names:
         modules = [name] if name in packages.files else packages.modules[_distribution(name).name]
         if not modules: raise UsageError(f'{name} has no module that a program could import')

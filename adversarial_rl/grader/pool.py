@@ -30,7 +30,7 @@ from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 from .packages import choose, Packages
-from .test_cases import names_under_test, plan
+from .test_cases import names_in, names_under_test, plan
 
 # %% ../../nbs/03_grader/07_pool.ipynb #18ce3df5
 @dataclass(frozen=True)
@@ -77,10 +77,24 @@ from adversarial_rl.grader.template import main
 del sys.path[0]
 main(sys.argv[2], int(sys.argv[3]), **json.loads(sys.argv[4]))'''
 
+_SHORT = {'np': 'numpy', 'pd': 'pandas'}   # What tests call them
+
+def _with_imports(test:str, modules:tuple[str, ...])->tuple[str, set[str]]: # And the names that it now imports
+    "A script with the chosen modules that it uses but forgot to import; the program must not provide them."
+    used = names_in(test)
+    bases = {name for name in used.used - used.own - used.called if f'{name}.' in test}
+    found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
+    return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test, set(found)
+
 @lru_cache(1 << 10)
-def _test_sheet(tests:tuple[str, ...], among:tuple[str, ...])->tuple[str, list]:
+def _test_sheet(tests:tuple[str, ...], among:tuple[str, ...], modules:tuple[str, ...])->tuple[str, list]:
     "What a judge reads, and the plans it was made of."
-    planned = [plan(test, *names_under_test(among or tests)) for test in tests]
+    (theirs, given), planned = names_under_test(among or tests), []
+    for test in tests:
+        planned.append(plan(test, theirs, given))
+        if not modules or isinstance(planned[-1], list): continue
+        whole, imported = _with_imports(test, modules)
+        planned[-1] = plan(whole, theirs - imported, given)
     if len(tests) > 1 and not all(isinstance(p, list) for p in planned): raise ValueError('a script among other tests')
     return json.dumps([p if isinstance(p, list) else pack(p, no_handle) for p in planned]), planned
 
@@ -93,6 +107,7 @@ class Template:
                  hash_seed:int=0,          # Of Python's hashes of strings, and so of the order of sets
                  *, packages:Packages=Packages.none() # That programs and tests may import
                 ):
+        self.modules = tuple(packages.files)
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
         python = [sys.executable, '-P', '-s', '-S', '-B', '-Xutf8', '-Wignore', '-c', _START]
@@ -110,7 +125,7 @@ class Template:
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
         "Run one program; waits at most five seconds longer than its wall limit."
-        text, plans = _test_sheet(job.tests, job.among)
+        text, plans = _test_sheet(job.tests, job.among, self.modules)
         script = isinstance(plans[0], dict) if plans else False
         if script and plans[0]['unsupported']:
             return Report((Step('ok'), Step('unsupported', plans[0]['unsupported'])), layers=self.layers)
