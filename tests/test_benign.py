@@ -138,6 +138,10 @@ def test_passes(name):
 OWN = {   # Styles of programs, with tests that look at more than a returned value
     'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
                     ['assert f(1) == (1, 2)', 'assert f(1).x == 1', 'p = P(1, 2)\nassert p.x == 1 and p.y == 2']),
+    'text of a named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\n'
+                              'def f(x): return P(x, "a")',
+                              ['assert str(f(1)) == "P(x=1, y=\'a\')"', 'assert f(1)._asdict() == {"x": 1, "y": "a"}']),
+    'slice of an object': ('class B:\n    def __getitem__(self, i): return [1, 2, 3][i]', ['assert B()[1:] == [2, 3]']),
     'enum': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
              ['assert f(1).name == "RED" and C.RED.value == 1']),
     'keyword edited in place': ('def f(xs=None): xs.append(3)', ['x = [1]\nf(xs=x)\nassert x == [1, 3]']),
