@@ -12,9 +12,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from importlib.machinery import all_suffixes, ModuleSpec
-from typing import Any, TYPE_CHECKING
+from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ..core.errors import UsageError
 from . import codec
@@ -62,8 +61,7 @@ def with_requirements(names:Iterable[str])->dict[str, 'Distribution']: # By name
     return found
 
 # %% ../../nbs/03_grader/13_packages.ipynb #207443e3
-@dataclass(frozen=True)
-class Packages:
+class Packages(NamedTuple):
     "Installed packages that programs and tests may import."
     versions:dict[str, str]           # Distribution -> version; what is required is included
     modules:dict[str, list[str]]      # Distribution -> its modules

@@ -20,7 +20,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -111,7 +111,7 @@ class Template:
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
         python = [sys.executable, '-P', '-s', '-S', '-B', '-Xutf8', '-Wignore', '-c', _START]
-        options = dict(off=list(off), core=core, packages=asdict(packages))
+        options = dict(off=list(off), core=core, packages=packages._asdict())
         argv = [*python, LIBRARY, home, str(os.getpid()), json.dumps(options)]
         env = _CLEAN_ENV | {'PYTHONHASHSEED': str(hash_seed)} | (_ONE_THREAD if packages.first else {})
         with theirs:
@@ -252,12 +252,11 @@ class Templates:
 
     def pids(self)->list[int]: # Process numbers of the templates
         "Wait until each template has started."
-        self.started()
+        for f in self.feeders: f.ready.wait()
         return [f.template.process.pid for f in self.feeders if f.template]
 
-    def started(self):
-        "Wait until each template has started; `UsageError` if none could."
-        for f in self.feeders: f.ready.wait()
+    def check(self):
+        "`UsageError` if no template could start."
         if all(f.failure for f in self.feeders) and not self.closed: self.give_up(self.feeders[0].failure)
 
     def give_up(self, why:str)->NoReturn:
@@ -280,11 +279,11 @@ class Templates:
         atexit.unregister(self.close)
 
 # %% ../../nbs/03_grader/07_pool.ipynb #1724efd0
-def _next_reply(replies:'queue.SimpleQueue[tuple[int, Report]]')->tuple[int, Report]:
+def _next_reply(replies:'queue.SimpleQueue[tuple[int, Report]]', check:Callable[[], None])->tuple[int, Report]:
     "The next item; a wait without a timeout could miss a Ctrl-C that comes just before it begins."
     while True:
         try: return replies.get(timeout=0.5)
-        except queue.Empty: pass
+        except queue.Empty: check()
 
 class Sandbox(Templates):
     "A pool of templates; a context manager. `close` or the end of the process ends it."
@@ -294,14 +293,13 @@ class Sandbox(Templates):
         "Run many jobs; interrupted, it drops those that have not started. `UsageError` if no template can start."
         if self.closed or self.pid != os.getpid():
             raise RuntimeError('this sandbox is closed or belongs to another process')
-        self.started()
         jobs, cancelled = list(jobs), threading.Event()
         replies:queue.SimpleQueue[tuple[int, Report]] = queue.SimpleQueue()
         reports:dict[int, Report] = {}
         for n, job in enumerate(jobs): self.orders.put(Order(n, job, replies, cancelled))
         try:
             while len(reports) < len(jobs):
-                n, report = _next_reply(replies)
+                n, report = _next_reply(replies, self.check)
                 reports[n] = report
                 if progress: progress(len(reports), len(jobs))
         finally: cancelled.set()
