@@ -1,6 +1,7 @@
 "Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
 import os
 import site
+import struct
 import sys
 import sysconfig
 from pathlib import Path
@@ -70,6 +71,22 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
     'a name for a module': ('import builtins, sys\nsys.modules["kept"] = builtins.kept = 1',
                             'import builtins, sys\n'
                             'def f(x): return "kept" in sys.modules or hasattr(builtins, "kept")'),
+    'facts in frames': ('import os\nos._exit(77)',
+                        'import sys\ndef f(x):\n    frame, found = sys._getframe(), False\n    while frame:\n'
+                        '        found |= "\'status\': 77" in repr(frame.f_locals)\n        frame = frame.f_back\n'
+                        '    return found'),
+    'objects of the template': ('pass', 'import gc\n'
+                                'def f(x): return any(type(o).__name__ in ("Server", "JudgeKeeper", "Run") '
+                                'for o in gc.get_objects())'),
+    'flags of standard input': ('import fcntl\nfcntl.fcntl(0, 4, 0o6000)',
+                                'import fcntl\ndef f(x): return fcntl.fcntl(0, 3) & 0o6000'),
+    'a lock': ('import fcntl\nfcntl.flock(0, 2); fcntl.lockf(0, 1)',
+               'import fcntl\ndef f(x):\n    try: fcntl.flock(open("/dev/null"), 6)\n'
+               '    except OSError: return True'),
+    'a hint to the kernel': ('import fcntl\ntry: fcntl.fcntl(0, 1036, (3).to_bytes(8, "little"))\n'
+                             'except OSError: pass',
+                             'import fcntl\ndef f(x):\n    try: return any(fcntl.fcntl(0, 1035, bytes(8)))\n'
+                             '    except OSError: return False'),
 }
 
 
@@ -83,25 +100,46 @@ def test_nothing_remains_for_the_next_program(name):
             if 'namespaces' in report.layers: assert [step.kind for step in report.steps] == ['ok', 'ok'], report
 
 
+def test_a_script_leaves_no_flags_for_the_next():
+    look = 'import fcntl\nassert fcntl.fcntl(1, 3) & 0o6000 == 0\nfcntl.fcntl(1, 4, 0o6000)\nassert f(1) == 2'
+    with Sandbox(workers=1) as s:
+        reports = s.map([Job(f'{RIGHT}  # {n}', (look,), QUICK) for n in range(2)])
+    assert [step.kind for report in reports for step in report.steps] == ['ok'] * 4
+
+
 def test_output_does_not_reach_the_next_program_through_the_template():
     secret = b'T' + os.urandom(12).hex().encode()
     loud = f'print({secret.decode()!r} * 300)'
     with Sandbox(workers=1) as s:
-        for _ in range(5): s.map([Job(f'{loud}  # {_}', (), QUICK)])
-        memory = Path(f'/proc/{inside(s)}/mem')
-        try: maps = Path(f'/proc/{inside(s)}/maps').read_text()
-        except OSError: pytest.skip('the template hides its memory')
-        found = 0
-        with open(memory, 'rb', 0) as f:
-            for line in maps.splitlines():
-                span, mode, *rest = line.split()
-                if 'r' not in mode or 'w' not in mode: continue
-                low, high = (int(x, 16) for x in span.split('-'))
-                try:
-                    f.seek(low)
-                    found += f.read(high - low).count(secret)
-                except (OSError, ValueError, OverflowError): pass
-        assert found == 0
+        for n in range(5): s.map([Job(f'{loud}  # {n}', (), QUICK)])
+        assert not found_in_template(s, secret)
+
+
+def test_facts_do_not_reach_the_next_program_through_the_template():
+    with Sandbox(workers=1) as s:
+        for n in range(5):
+            busy = f'import os\nx = sum(range(10**6 + {n}))\nos._exit(77)'
+            report = s.map([Job(busy, tuple(CHECKS), QUICK)])[0]
+            facts = struct.pack('d', report.cpu), struct.pack('d', report.seconds), b'"status": 77'
+            assert not found_in_template(s, *facts)
+
+
+def found_in_template(sandbox, *secrets):
+    memory = Path(f'/proc/{inside(sandbox)}/mem')
+    try: maps = Path(f'/proc/{inside(sandbox)}/maps').read_text()
+    except OSError: pytest.skip('the template hides its memory')
+    found = []
+    with open(memory, 'rb', 0) as f:
+        for line in maps.splitlines():
+            span, mode, *_ = line.split()
+            if 'r' not in mode or 'w' not in mode: continue
+            low, high = (int(x, 16) for x in span.split('-'))
+            try:
+                f.seek(low)
+                text = f.read(high - low)
+            except (OSError, ValueError, OverflowError): continue
+            found += [(line, secret) for secret in secrets if secret in text]
+    return found
 
 
 def inside(sandbox):

@@ -119,6 +119,15 @@ CASES = {
     'standard library': ('import random, statistics, hashlib, itertools, sqlite3\n'
                          'def f(): return statistics.mean([1, 2, 3]), hashlib.md5(b"").hexdigest()[:4]',
                          ['assert f() == (2, "d41d")']),
+    'a database and a lock in a file': ('import fcntl, sqlite3, tempfile\n'
+                                        'def f():\n'
+                                        '    with sqlite3.connect("a.db") as c:\n'
+                                        '        c.execute("create table t (x)")\n'
+                                        '        c.execute("insert into t values (7)")\n'
+                                        '    with tempfile.TemporaryFile() as t: fcntl.flock(t, fcntl.LOCK_EX)\n'
+                                        '    print(8, file=open("/dev/null", "w"))\n'
+                                        '    return sqlite3.connect("a.db").execute("select x from t").fetchall()',
+                                        ['assert f() == [(7,)]']),
     'threads': ('import threading\n'
                 'def f():\n'
                 '    out = []\n'

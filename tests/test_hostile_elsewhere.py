@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.grader.pool import Job, Sandbox
+
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != 'linux', reason='the walls are Linux')]
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -23,6 +25,18 @@ def table(off, **user):
 def test_without_walls(off):
     code, text = table(off)
     assert code == 0, text
+
+LOOK = """import os, ctypes, struct
+head, data = ctypes.create_string_buffer(struct.pack('Ii', 0x20080522, 0)), ctypes.create_string_buffer(24)
+ctypes.CDLL(None).capget(head, data)
+print(any(data.raw), os.getuid() == 0)"""
+
+@pytest.mark.parametrize('off', ['seccomp', 'namespaces,seccomp', 'namespaces,landlock,seccomp', 'seccomp,user'])
+def test_no_program_has_capabilities_or_is_root(off):
+    "Also where no filter of system calls holds; only looks, as such a program may signal everybody."
+    with Sandbox(workers=1, off=off.split(',')) as s: words = s.map([Job(LOOK)])[0].stdout.split()
+    assert words[0] == 'False'
+    if 'user' not in off: assert words[1] == 'False'
 
 def test_as_an_ordinary_user():
     if os.getuid(): pytest.skip('the other tests run as one already')

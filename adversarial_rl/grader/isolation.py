@@ -81,6 +81,7 @@ def number(name:str)->int|None: # None where this processor has no such call
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #20d31c31
 ALLOW, DENY, _NO_SUCH = 0x7FFF0000, 0x50000 | errno.EPERM, 0x50000 | errno.ENOSYS
+_PRETEND = 0x50000   # Say that it was done, and do nothing
 
 def _op(code:int, value:int, yes:int=0, no:int=0)->bytes: return struct.pack('HBBI', code, yes, no, value)
 def _load(offset:int)->bytes: return _op(0x20, offset)
@@ -102,9 +103,9 @@ def _without_bit(i:int, mask:int)->bytes:
     "Allow the call only if no bit of the mask is set."
     return _argument(i) + _any_bit(mask, 0, 1) + _return(DENY) + _return(ALLOW)
 
-def _none_of(i:int, *values:int)->bytes:
-    "Allow the call with all but these values."
-    return _argument(i) + b''.join(_equal(v, 0, 1) + _return(DENY) for v in values) + _return(ALLOW)
+def _by_value(i:int, actions:dict[int, int])->bytes:
+    "Do what is listed for a value; deny all others."
+    return _argument(i) + b''.join(_equal(v, 0, 1) + _return(action) for v, action in actions.items()) + _return(DENY)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #1d93e5b8
 Rules = dict[str, int|bytes]   # Name of a call -> an action, or instructions
@@ -154,8 +155,9 @@ _OPEN = '''openat open stat lstat access readlink newfstatat readlinkat faccessa
 _CHANGE = 'mkdirat unlinkat symlinkat renameat renameat2 rename mkdir rmdir unlink symlink'.split()
 NEVER = 'clone3 openat2 execve execveat socket memfd_create ptrace'.split()
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_SIGNALLING = 8, 10, 15, 1024, 1026   # Commands of fcntl: F_SETOWN, F_SETSIG, F_SETOWN_EX, F_SETLEASE, F_NOTIFY
-_SIGNALLING_IOCTL = 0x8901, 0x8902    # FIOSETOWN, SIOCSPGRP
+_FCNTL = dict.fromkeys([0, 1, 2, 3, 4, 1030], ALLOW)   # F_DUPFD, F_(GET|SET)FD, F_(GET|SET)FL, F_DUPFD_CLOEXEC
+_FCNTL |= dict.fromkeys([6, 7, 37, 38], _PRETEND)      # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
+_IOCTL = dict.fromkeys([0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW)   # TCGETS, TIOCGWINSZ, FIONREAD, FIO*
 _OF_A_PROCESS = 1 << 31               # A negative number of a clock: the processor time of any process, its judge's too
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #98f0a6d2
@@ -171,8 +173,8 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     own_limits = _argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW)
     rules:Rules = {name: DENY for name in _WORK if name not in _CONNECTED}
     rules |= dict(fork=DENY, clone=_with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY)
-    rules |= dict(seccomp=DENY, fcntl=_none_of(1, *_SIGNALLING), ioctl=_none_of(1, *_SIGNALLING_IOCTL))
-    rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits)
+    rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND)
+    rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits, statx=_NO_SUCH, sysinfo=_NO_SUCH)
     rules |= dict.fromkeys(['clock_gettime', 'clock_getres', 'clock_nanosleep'], _without_bit(0, _OF_A_PROCESS))
     if files != 'scratch':
         rules |= dict.fromkeys(_CHANGE, DENY)
@@ -243,7 +245,7 @@ def landlock(read:list[str],   # Paths that stay readable
     whole, opened = split(read, hidden)
     _permit(rules, whole + packages.paths, _READ_BITS & known)
     _permit(rules, opened + packages.listed, _LIST_BIT & known)
-    _permit(rules, write, known)
+    _permit(rules, [*write, '/dev/null'], known)
     if not prctl(PR_SET_NO_NEW_PRIVS, 1): raise OSError(errno.ENOSYS, 'no_new_privs')
     libc('syscall', _LANDLOCK_RESTRICT, rules, 0)
     os.close(rules)
