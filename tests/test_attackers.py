@@ -4,6 +4,7 @@ import site
 import struct
 import sys
 import sysconfig
+import time
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from hostile.testers import TESTS
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.pool import Job, Sandbox
-from adversarial_rl.grader.suites import fill_in_many
+from adversarial_rl.grader.suites import fill_in_many, judge_suites, validate_many
 from adversarial_rl.grader.test_cases import parse_tests
+from adversarial_rl.problems.curriculum import starter_problems
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
 RIGHT, WRONG = 'def f(x): return x + 1', 'def f(x): return x + 2'
@@ -251,3 +253,132 @@ def test_nothing_that_is_installed_can_be_read():
     for off in (), ('namespaces',):
         with Sandbox(workers=1, off=off) as s: report = s.map([Job(program)])[0]
         if set(report.layers) & {'namespaces', 'landlock'}: assert report.stdout == '[]\nTrue\n', report
+
+
+# --- Found by an attacker who read the source; each got through the version before
+
+EMPTY = 'x = 0'
+SILENT = {   # Tests -> an entry point's name: another test has no say in whose a name is
+    'gcd': ['assert gcd(8, 6) == 2', 'assert gcd(abs(-4), 6) == 2 or Eq(1)'],
+    'sum': ['assert sum(4, 6) == 10', 'assert sum(abs(-4), 6) == 10'],
+    'f': ['assert f(1) == 2', 'def f(x): return 2\nassert g(1) == 2'],
+}
+
+
+@pytest.mark.parametrize('name', SILENT)
+def test_no_test_gives_a_name_to_others(name):
+    honest = 'import math\n' + dict(gcd='gcd = math.gcd', sum='def sum(a, b): return a + b', f=RIGHT)[name]
+    first, second = grade_many([(EMPTY, SILENT[name]), (honest, SILENT[name])])
+    assert not any(first.per_test) and second.per_test[0]
+
+
+def test_a_program_does_not_set_the_variables_of_a_test():
+    tests = ['got = f(1)\nwant = 2\nassert got == want', 'print(got, want)\nassert f(1) == 2']
+    assert not any(grade('def f(x): return 0\ngot = want = 2', tests).per_test)
+    own = 'def f(x): return []\ndef all(x): return True'
+    assert not grade(own, ['all = all(f(1))\nassert all and f(1) == 3']).passed
+
+
+MASKING = {   # Tests on which some programs used to be masked
+    'a type as an argument, once the program has failed': 'assert f(1) == 2 or f(int | str)',
+    'a slice of an object': 'assert f(1)[::-1] == "cba"',
+    'an iterator of an object': 'y = f(1)\nassert f(reversed(y)) == 2',
+    'a value of an object': 'assert sorted([1, 2], key=lambda x: f(x).real) == [2, 1]',
+}
+OBJECTS = ('class X:\n    def __getitem__(self, i): return X()\n    def __len__(self): return 2\n'
+           '    real = {1}.__iter__()\ndef f(x): return X()')
+
+
+@pytest.mark.parametrize('test', MASKING.values(), ids=MASKING)
+def test_no_answer_makes_a_test_unsupported(test):
+    for code in (WRONG, OBJECTS, 'import collections\ndef f(x): return collections.deque([x])'):
+        o = grade(code, [test])
+        assert o.judged and not o.passed, (code, o)
+
+
+BOMBS = ['9**9**9', 'sum(range(10**12))', 'math.factorial(10**7)', 'all(map(f, range(10**9)))']
+
+
+@pytest.mark.parametrize('bomb', BOMBS)
+def test_a_bomb_that_only_failing_programs_meet_is_not_valid(bomb):
+    tests = [f'assert f(1) == 2 or {bomb}', 'assert f(5) == 6']
+    valid, = validate_many([(RIGHT, tests)], QUICK)
+    assert valid == [False, True]
+    assert grade(RIGHT, tests, QUICK).per_test[1]
+
+
+def test_values_of_others_survive_a_test_that_hangs_or_prints():
+    slow = 'def f(x):\n    while x > 9: x -= 1\n    print(x)\n    return x'
+    wrote = ['assert f(10**12) == 0', 'assert [f(1)] * 10**5 == 0', 'assert f("\\x1e6\\x1e") == 0', 'assert f(3) == 0']
+    assert fill_in_many([(slow, wrote)], QUICK)[0][3] == 'assert f(3) == 3'
+    loud = 'def f(x):\n    print(x)\n    return x'
+    assert fill_in_many([(loud, wrote[2:])]) == [["assert f('\\x1e6\\x1e') == '\\x1e6\\x1e'", 'assert f(3) == 3']]
+
+
+SAME = ['1', '+1', 'True', '1.0', 'int(1)', '[1][0]', '~-2', '1 * 1', '2 - 1', '1 ** 5', 'len("a")', 'min(1, 2)']
+
+
+def test_an_input_counts_once_however_it_is_written():
+    text = '\n'.join(f'assert f({x}) == 2' for x in SAME)
+    assert parse_tests(text, 'f') == ['assert f(1) == 2']
+    assert parse_tests('assert f(1) == 2\nassert f(7) and f(1) == 2\nassert f(2) == 3', 'f') == [
+        'assert f(1) == 2', 'assert f(2) == 3']
+
+
+GAMBLES = ['repr(f)[:12] == "<function f "', 'str(f)[-4:-1] > "8"', 'ascii(f)[1:9] == "function"', 'str([f])[2] == "f"']
+
+
+@pytest.mark.parametrize('gamble', GAMBLES)
+def test_the_text_of_a_function_is_no_value(gamble):
+    assert not grade(RIGHT, [f'assert {gamble}']).passed
+    assert not grade('f = lambda x: x + 1', [f'assert {gamble} or f(1) == 2']).passed
+
+
+def test_a_long_answer_costs_little():
+    start = time.perf_counter()
+    parse_tests('assert f([1],[1],\n' * 40_000, 'f')
+    long = f'assert f([{",".join(["1"] * 7000)}]) == 0'
+    for test in parse_tests(long, 'f') or [long]: judge_suites(starter_problems('held_out', 1), [[[test]]], fill=True)
+    assert time.perf_counter() - start < 10
+
+
+def test_hanging_tests_cost_one_limit_each():
+    slow, limits = 'def f(x):\n    while x > 9: x -= 1\n    return x', Limits(wall_seconds=.5, cpu_seconds=1)
+    start = time.perf_counter()
+    valid, = validate_many([(slow, [f'assert f(10**12 + {n}) == 9' for n in range(4)] + ['assert f(2) == 2'])], limits)
+    assert valid == [False] * 4 + [True] and time.perf_counter() - start < 4
+
+
+def test_a_test_that_stops_a_right_program_takes_no_other_test_with_it():
+    slow = 'def f(x):\n    while x > 9: x -= 1\n    return x'
+    tests = ['assert f(10**12) == 9', 'assert f(1) == 1', 'assert f(2) == 2', 'assert f(2) == 3']
+    for n in range(3):
+        o = grade(f'{slow}  # {n}', tests, Limits(wall_seconds=.5, cpu_seconds=1))
+        assert o.per_test == (False, True, True, False) and o.kind == 'timeout'
+
+
+NO_QUESTION = ['', '#', 'pass', 'assert True', 'x = 1', 'class Test: pass', 'def check(f): assert f(1) == 3']
+
+
+@pytest.mark.parametrize('test', NO_QUESTION)
+def test_a_test_that_asks_nothing_is_no_test(test):
+    assert [grade(code, [test]).kind for code in (RIGHT, WRONG)] == ['unsupported'] * 2
+
+
+def test_functions_in_the_style_of_pytest_are_called():
+    tests = ['def test_one():\n    assert f(1) == 2\ndef test_two():\n    assert f(2) == 3']
+    assert [grade(code, tests).passed for code in (RIGHT, WRONG)] == [True, False]
+
+
+def test_all_asserts_of_a_check_run():
+    asked = 'def f(x):\n    print(x)\n    return 0'
+    check = 'def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\ncheck(f)'
+    assert grade(asked, [check]).stdout == '1\n2\n'
+
+
+def test_a_script_cannot_hide_its_report():
+    erase = ('import os\nassert f(1) == 2\nfor fd in range(3, 64):\n    try: os.ftruncate(fd, 0)\n'
+             '    except OSError: pass\n')
+    for ending in ('', 'os._exit(0)'):
+        o = grade(RIGHT, ['assert f(1) == 2', erase + ending])
+        assert o.judged and o.per_test == (True, False), o

@@ -106,6 +106,7 @@ def choose(names:Iterable[str]  # Of installed distributions or modules
           )->Packages:          # With what they require; raises `UsageError` for a name that is not installed
     "Find the files of some installed packages."
     names, packages = [names] if isinstance(names, str) else list(names), Packages.none()
+    if not names: return packages
     if {'adversarial_rl', 'adversarial-rl'} & set(names): raise _OURS
     for chosen in with_requirements(names).values(): packages.add(chosen)
     own = os.path.dirname(os.path.dirname(os.path.realpath(codec.__file__)))

@@ -39,7 +39,6 @@ class Job:
     code:str                   # Program text
     tests:tuple[str, ...] = () # Sources of tests: all of them data, or one script
     limits:Limits = Limits()   # For all of it together
-    among:tuple[str, ...] = () # All tests of the program, if these are a part of them
 
 # %% ../../nbs/03_grader/07_pool.ipynb #3c0ab7f2
 @dataclass(frozen=True)
@@ -48,6 +47,7 @@ class Report:
     steps:tuple[Step, ...] = () # The program, then each test reached
     started:bool = False        # The report began
     finished:bool = False       # The end was reported
+    times:tuple[float, ...] = () # Seconds of each step
     killed:str = ''             # 'wall' or 'output' when the template stopped it, 'judge' when it ended its judge
     status:int|None = 0         # Exit status, or minus the signal that ended it; None where it had to be killed
     cpu:float = 0.0             # Processor seconds of the program
@@ -79,24 +79,28 @@ main(sys.argv[2], int(sys.argv[3]), **json.loads(sys.argv[4]))'''
 
 _SHORT = {'np': 'numpy', 'pd': 'pandas'}   # What tests call them
 
-def _with_imports(test:str, modules:tuple[str, ...])->tuple[str, set[str]]: # And the names that it now imports
+def _with_imports(test:str, modules:tuple[str, ...])->str:
     "A script with the chosen modules that it uses but forgot to import; the program must not provide them."
     used = names_in(test)
-    bases = {name for name in used.used - used.own - used.called if f'{name}.' in test}
+    bases = {name for name in used.used - used.own if f'{name}.' in test}
     found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
-    return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test, set(found)
+    return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
 
-@lru_cache(1 << 10)
-def _test_sheet(tests:tuple[str, ...], among:tuple[str, ...], modules:tuple[str, ...])->tuple[str, list]:
-    "What a judge reads, and the plans it was made of."
-    (theirs, given), planned = names_under_test(among or tests), []
-    for test in tests:
-        planned.append(plan(test, theirs, given))
-        if not modules or isinstance(planned[-1], list): continue
-        whole, imported = _with_imports(test, modules)
-        planned[-1] = plan(whole, theirs - imported, given)
-    if len(tests) > 1 and not all(isinstance(p, list) for p in planned): raise ValueError('a script among other tests')
-    return json.dumps([p if isinstance(p, list) else pack(p, no_handle) for p in planned]), planned
+@lru_cache(1 << 11)
+def _planned(test:str, modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:
+    "What a judge reads of a test, and its plan if it is a script."
+    p = plan(test, *names_under_test(test))
+    if modules and isinstance(p, dict):
+        whole = _with_imports(test, modules)
+        p = plan(whole, *names_under_test(whole))
+    return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
+
+def _test_sheet(tests:tuple[str, ...], modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:
+    "What a judge reads, and the plan of a script."
+    planned = [_planned(test, modules) for test in tests]
+    scripts = [script for _, script in planned if script]
+    if scripts and len(tests) > 1: raise ValueError('a script among other tests')
+    return '[' + ', '.join(text for text, _ in planned) + ']', scripts[0] if scripts else None
 
 # %% ../../nbs/03_grader/07_pool.ipynb #2e9fb650
 class Template:
@@ -125,11 +129,10 @@ class Template:
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
         "Run one program; waits at most five seconds longer than its wall limit."
-        text, plans = _test_sheet(job.tests, job.among, self.modules)
-        script = isinstance(plans[0], dict) if plans else False
-        if script and plans[0]['unsupported']:
-            return Report((Step('ok'), Step('unsupported', plans[0]['unsupported'])), layers=self.layers)
-        order = dict(limits=job.limits, script=script, name='candidate' if job.tests else '__main__')
+        text, script = _test_sheet(job.tests, self.modules)
+        if script and script['unsupported']:
+            return Report((Step('ok'), Step('unsupported', script['unsupported'])), layers=self.layers)
+        order = dict(limits=job.limits, script=bool(script), name='candidate' if job.tests else '__main__')
         self.sock.settimeout(job.limits.wall_seconds + 5)
         with ExitStack() as opened:
             report, screen, *sheets = [opened.enter_context(sheet(x)) for x in ('', '', job.code, text)]
@@ -139,7 +142,7 @@ class Template:
             output = os.pread(screen.fileno(), most + 1, 0)
         if len(output) > most: facts['killed'] = 'output'
         return Report(**reported._asdict(), **facts, stdout=output[:most].decode(errors='replace'), layers=self.layers,
-                      error='' if reported.started or facts['killed'] else 'no report')
+                      error='' if script or reported.started or facts['killed'] else 'no report')
 
     def close(self, patience:float=2.0): # Seconds until it is killed
         "End the process and whatever it runs."

@@ -262,9 +262,9 @@ class ScriptJudge(Child):
 def _judge_one(text:int, report:int, ask:int, hear:int)->str:
     "One program's tests, from reading them to the end of the report; the letter for the template."
     say, kinds = reporter(report), set()
-    def note(kind, message=''):
+    def note(kind, message='', seconds=0.):
         kinds.add(kind)
-        say(kind, message)
+        say(kind, message, seconds)
     note('start')
     judge(Link(hear, ask), Reader()(read_text(text).encode()), note)
     note('end')
