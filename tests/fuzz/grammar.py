@@ -1,8 +1,6 @@
 "What programs and tests are made of: expressions and statements by kind, forms of tests, styles of programs."
 import re
 
-from hypothesis import strategies as st
-
 LIBRARY = '''import datetime, math
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
@@ -74,14 +72,23 @@ BLOCKS = ('if <bool>:\n<block>', 'if <bool>:\n<block>\nelse:\n<block>', 'for <ne
           'for <new str> in <strs>[:4]:\n<block>', 'for <new int> in range(<int> % 4):\n<block>',
           'try:\n<block>\nexcept (ValueError, LookupError) as e:\n<block>', 'try:\n<block>\nfinally:\n<block>',
           'while <bool>:\n<block>\n    break')
-LITERALS = {
-    'int': st.integers(-3, 12) | st.integers(-2**70, 2**70), 'float': st.floats(-50, 50, width=16) | st.floats(),
-    'bool': st.booleans(), 'str': st.text('abC1 é\n\'"😀', max_size=5),
-    'ints': st.lists(st.integers(-9, 9), max_size=5), 'strs': st.lists(st.text('ab c', max_size=3), max_size=3),
-    'pair': st.tuples(st.integers(-9, 9), st.text('xy', max_size=3)),
-    'dict': st.dictionaries(st.text('abc', max_size=2), st.integers(-9, 9), max_size=3),
-    'set': st.sets(st.integers(0, 9), max_size=4), 'bools': st.lists(st.booleans(), max_size=3),
-    'other': st.none() | st.binary(max_size=3) | st.frozensets(st.integers(0, 5), max_size=2),
+FLOATS = 0.0, -0.0, 0.5, 1e16, 1e-9, 2.5e300, float('inf'), float('nan')
+
+
+def word(rng, letters, size): return ''.join(rng.choices(letters, k=rng.randint(0, size)))
+def some(rng, size, make): return [make(rng) for _ in range(rng.randint(0, size))]
+def digit(rng): return rng.randint(-9, 9)
+
+
+LITERALS = {   # Kind -> a value of it
+    'int': lambda rng: rng.choice([rng.randint(-3, 12)] * 3 + [rng.randint(-2**70, 2**70)]),
+    'float': lambda rng: rng.choice([rng.randint(-400, 400) / 8] * 3 + [rng.uniform(-99, 99), rng.choice(FLOATS)]),
+    'bool': lambda rng: rng.random() < 0.5, 'str': lambda rng: word(rng, 'abC1 é\n\'"😀', 5),
+    'ints': lambda rng: some(rng, 5, digit), 'strs': lambda rng: some(rng, 3, lambda rng: word(rng, 'ab c', 3)),
+    'pair': lambda rng: (digit(rng), word(rng, 'xy', 3)), 'bools': lambda rng: some(rng, 3, LITERALS['bool']),
+    'dict': lambda rng: dict(zip(some(rng, 3, lambda rng: word(rng, 'abc', 2)), some(rng, 3, digit))),
+    'set': lambda rng: set(some(rng, 4, lambda rng: rng.randint(0, 9))),
+    'other': lambda rng: rng.choice([None, word(rng, 'ab', 3).encode(), frozenset(some(rng, 2, lambda rng: 3)), 2j]),
 }
 KINDS = 'int', 'float', 'str', 'ints', 'strs', 'dict', 'set', 'pair'
 RESULTS = *KINDS, 'bool', 'other', 'other'
@@ -124,8 +131,8 @@ SCRIPTS = (
      '<f>', 'with Raises(<e>):\n    assert <s> == <w>\n    assert 0, "not reached"'),
     ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'))
 # Left out, because the grader judges them otherwise: objects made by a class method, `f.__doc__`, the name of a member
-# of an IntEnum, a class of exceptions given to a function, tests that use nothing of the program, and two references
-# to one object.
+# of an IntEnum, a class of exceptions given to a function, StopIteration that a function lets through, tests that use
+# nothing of the program, two references to one object, and the order in which a set is read.
 STYLES = (   # Program; how a test begins; what it may do and look at
     ('''class Box:
     limit = 7

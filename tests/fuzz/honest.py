@@ -7,8 +7,6 @@ import re
 from collections import deque
 from textwrap import indent
 
-from hypothesis import strategies as st
-
 from adversarial_rl.grader.test_cases import plans
 
 from . import grammar
@@ -27,10 +25,10 @@ def literal(x):
 
 
 class Writer:
-    "Writes source by the rules above; hypothesis makes every choice."
-    def __init__(self, draw, **names): self.draw, self.names, self.count = draw, names, 0
+    "Writes source by the rules of the grammar."
+    def __init__(self, rng, **names): self.rng, self.names, self.count = rng, names, 0
 
-    def pick(self, choices): return self.draw(st.sampled_from(choices))
+    def pick(self, choices): return self.rng.choice(choices)
 
     def fill(self, rule, depth, own=''):
         "A rule with an expression in each place."
@@ -48,32 +46,32 @@ class Writer:
 
     def expression(self, kind, depth):
         own = [name for name, its in self.names.items() if its == kind]
-        if own and self.draw(st.integers(0, 2)): return self.pick(own).replace('seen', 'seen[:]')
-        if depth <= 0: return f'({literal(self.draw(LITERALS[kind]))})'
+        if own and self.rng.randint(0, 2): return self.pick(own).replace('seen', 'seen[:]')
+        if depth <= 0: return f'({literal(LITERALS[kind](self.rng))})'
         return f'({self.fill(self.pick(grammar.EXPRESSIONS[kind]), depth)})'
 
     def statement(self, depth):
-        if depth > 1 and self.draw(st.integers(0, 2)) == 0: return self.fill(self.pick(grammar.BLOCKS), depth)
+        if depth > 1 and self.rng.randint(0, 2) == 0: return self.fill(self.pick(grammar.BLOCKS), depth)
         own = [name for name, kind in self.names.items() if kind in grammar.EDITS]
-        if own and self.draw(st.booleans()):
+        if own and self.rng.randrange(2):
             name = self.pick(own)
             return self.fill(self.pick(grammar.EDITS[self.names[name]]), depth, name)
-        return self.fill(self.pick(grammar.LINES[:5] if self.draw(st.integers(0, 3)) else grammar.LINES), depth)
+        return self.fill(self.pick(grammar.LINES[:5] if self.rng.randint(0, 3) else grammar.LINES), depth)
 
     def block(self, depth, new=()):
         "Statements; names that they assign are not used after them."
         before = dict(self.names)
         self.names.update(new)
-        text = '\n'.join(self.statement(depth) for _ in range(self.draw(st.integers(1, 2))))
+        text = '\n'.join(self.statement(depth) for _ in range(self.rng.randint(1, 2)))
         self.names = before
         return text
 
     def body(self, size, last):
-        rows = [self.statement(3) for _ in range(self.draw(st.integers(0, size)))]
+        rows = [self.statement(3) for _ in range(self.rng.randint(0, size))]
         return indent('\n'.join([*rows, self.fill(last, 3)]), '    ')
 
 
-def values(draw, kinds): return [literal(draw(LITERALS[kind])) for kind in kinds]
+def values(rng, kinds): return [literal(LITERALS[kind](rng)) for kind in kinds]
 
 
 def run_in(space, source, expression=None):
@@ -95,13 +93,12 @@ def unordered(x):
     return isinstance(x, (set, frozenset)) or isinstance(x, (list, tuple, deque)) and any(map(unordered, x))
 
 
-@st.composite
-def finished(draw, code, before, subject, assertion):
+def finished(rng, code, before, subject, assertion):
     "A test with the wanted value filled in, which is often the one that plain Python finds."
     try: right = run_in({'__name__': 'candidate'}, f'{code}\n{LIBRARY}{before}', subject)
     except Exception: right = None
-    wrong = draw(LITERALS[draw(st.sampled_from(grammar.RESULTS))])
-    want = literal(right if draw(st.integers(0, 2)) else wrong)
+    wrong = LITERALS[rng.choice(grammar.RESULTS)](rng)
+    want = literal(right if rng.randint(0, 2) else wrong)
     try: ast.parse(want)
     except SyntaxError: want = literal(wrong)
     test = f'{before}\n{assertion.replace("<s>", subject).replace("<w>", want)}'.strip()
@@ -110,24 +107,24 @@ def finished(draw, code, before, subject, assertion):
 
 class Function:
     "A program with a function under test, `f`."
-    def __init__(self, draw):
-        self.draw, self.kinds = draw, draw(st.lists(st.sampled_from(grammar.KINDS), min_size=1, max_size=3))
+    def __init__(self, rng):
+        self.rng, self.kinds = rng, rng.choices(grammar.KINDS, k=rng.randint(1, 3))
         names = dict(zip('abc', self.kinds))
-        writer = Writer(draw, **names, **({'seen': 'ints'} if draw(st.integers(0, 3)) == 0 else {}))
-        self.yields = draw(st.integers(0, 4)) == 0
+        writer = Writer(rng, **names, **({'seen': 'ints'} if rng.randint(0, 3) == 0 else {}))
+        self.yields = rng.randint(0, 4) == 0
         last = f'<{writer.pick(grammar.RESULTS)}>'
         last = f'yield {last}\nfor x in <ints>: yield x' if self.yields else 'return ' + last
         *first, final = names
-        head = ', '.join([*first, final + draw(st.sampled_from(['', '=' + values(draw, self.kinds[-1:])[0]]))])
-        cached = '@functools.lru_cache\n' if draw(st.integers(0, 9)) == 0 else ''
+        head = ', '.join([*first, final + rng.choice(['', '=' + values(rng, self.kinds[-1:])[0]])])
+        cached = '@functools.lru_cache\n' if rng.randint(0, 9) == 0 else ''
         self.code = f'{HEAD}seen = [1, 2]\n{cached}def f({head}):\n{writer.body(4, last)}\n'
 
     def test(self):
         "A test in data or script form."
-        before, subject, assertion = self.draw(st.sampled_from([*grammar.DATA, *grammar.SCRIPTS]))
-        given = values(self.draw, self.kinds)
-        at, error = self.draw(st.integers(0, len(given) - 1)), self.draw(st.sampled_from(grammar.ERRORS))
-        named = 'abc'[len(given) - 1] + '=' if self.draw(st.integers(0, 4)) == 0 else ''
+        before, subject, assertion = self.rng.choice([*grammar.DATA, *grammar.SCRIPTS])
+        given = values(self.rng, self.kinds)
+        at, error = self.rng.randint(0, len(given) - 1), self.rng.choice(grammar.ERRORS)
+        named = 'abc'[len(given) - 1] + '=' if self.rng.randint(0, 4) == 0 else ''
         def arguments(x): return ', '.join([*x[:-1], named + x[-1]])
         def filled(text):
             for name in 'fg':
@@ -138,38 +135,36 @@ class Function:
         try: orderly = not unordered(run_in({'__name__': 'candidate'}, self.code, filled('<f>')))
         except Exception: orderly = True
         if not orderly: before, subject, assertion = grammar.DATA[0]   # Nothing that shows in which order a set is read
-        return self.draw(finished(self.code, *map(filled, (before, subject, assertion))))
+        return finished(self.rng, self.code, *map(filled, (before, subject, assertion)))
 
 
 class Styled:
     "A program in one of the styles above."
-    def __init__(self, draw):
-        self.draw = draw
-        self.style = draw(st.sampled_from(grammar.STYLES))
-        writer = Writer(draw)
+    def __init__(self, rng):
+        self.rng, self.style = rng, rng.choice(grammar.STYLES)
+        writer = Writer(rng)
         def place(m): return m[0] if m[1] not in grammar.EXPRESSIONS else writer.expression(m[1], 2)
         self.code = HEAD + re.sub('<([a-z]+)>', place, self.style[0])
 
     def one(self, text):
         "One of the choices in a text, with literals in its places."
-        row = self.draw(st.sampled_from(listed(text))).replace('[NL]', '\n')
-        row = re.sub('<pick (.*?)>', lambda m: self.draw(st.sampled_from(m[1].split('|'))), row)
-        return re.sub('<([a-z]+)>', lambda m: literal(self.draw(LITERALS[m[1]])), row)
+        row = self.rng.choice(listed(text)).replace('[NL]', '\n')
+        row = re.sub('<pick (.*?)>', lambda m: self.rng.choice(m[1].split('|')), row)
+        return re.sub('<([a-z]+)>', lambda m: literal(LITERALS[m[1]](self.rng)), row)
 
     def test(self):
         _, start, looks, acts = self.style
-        rows = [self.one(looks if self.draw(st.integers(0, 2)) else acts) for _ in range(self.draw(st.integers(0, 3)))]
-        if self.draw(st.booleans()):
+        rows = [self.one(looks if self.rng.randint(0, 2) else acts) for _ in range(self.rng.randint(0, 3))]
+        if self.rng.randrange(2):
             rows = [row if ':' in row else f'try: {row}\nexcept Exception: pass' for row in rows]
         before = '\n'.join([self.one(start), *rows])
-        return self.draw(finished(self.code, before, self.one(looks), grammar.EQUAL))
+        return finished(self.rng, self.code, before, self.one(looks), grammar.EQUAL)
 
 
-@st.composite
-def programs(draw):
+def program(rng):
     "A program and different tests of it."
-    made = (Styled if draw(st.booleans()) else Function)(draw)
-    return made.code, list(dict.fromkeys(made.test() for _ in range(draw(st.integers(3, 8)))))
+    made = (Styled if rng.randrange(2) else Function)(rng)
+    return made.code, list(dict.fromkeys(made.test() for _ in range(rng.randint(3, 8))))
 
 
 def verdicts(code, tests):
