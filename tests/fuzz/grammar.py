@@ -131,8 +131,8 @@ SCRIPTS = (
      '<f>', 'with Raises(<e>):\n    assert <s> == <w>\n    assert 0, "not reached"'),
     ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'))
 # Left out, because the grader judges them otherwise: objects made by a class method, `f.__doc__`, the name of a member
-# of an IntEnum, a class of exceptions given to a function, StopIteration that a function lets through, tests that use
-# nothing of the program, two references to one object, and the order in which a set is read.
+# of an IntEnum, a class of exceptions given to a function, StopIteration that a function lets through, tests that ask
+# the program nothing, two references to one object, and the order in which a set is read.
 STYLES = (   # Program; how a test begins; what it may do and look at
     ('''class Box:
     limit = 7
@@ -252,8 +252,8 @@ def both(x): return total([x]), make(x)(1)
     elif isinstance(x, (set, bytearray)): (x.add if isinstance(x, set) else x.append)(7)
     if deep is not None: deep.append(x if isinstance(x, int) else <other>)
     if deep: raise Coded(<int>, <str>)
-''', '''x = <pick [[1], [2]]|{"a": [1]}|[{1: 2}]|([1], 2)|deque([1, [2]], 3)|Counter("aab")|bytearray(b"a")|{1, 2}>[NL]f
-x = <pick defaultdict(int, a=1)|OrderedDict(a=[1])|[(1, [2])]|[deque([1])]|3|[{1}]|{"k": {"k": 1}}>[NL]f''',
+''', '''x = <pick [[1],[2]]|{"a":[1]}|[{1:2}]|([1], 2)|deque([1, [2]], 3)|Counter("aab")|bytearray(b"a")|{1, 2}>[NL]f(3)
+x = <pick defaultdict(int, a=1)|OrderedDict(a=[1])|[(1, [2])]|[deque([1])]|3|[{1}]|{"k": {"k": 1}}>[NL]f(3)''',
      '''x; f(x); f(deep=x, x=1); f(x, deep=[]); type(x).__name__; len(x); list(x); [f(x), x]; f([x, x]); f(*[x])
      f(**{"x": x})''',
      '''y = x; x = [x]; try: f(x, deep=x)[NL]except Coded as e: x = [e.code, str(e)]
