@@ -382,3 +382,9 @@ def test_a_script_cannot_hide_its_report():
     for ending in ('', 'os._exit(0)'):
         o = grade(RIGHT, ['assert f(1) == 2', erase + ending])
         assert o.judged and o.per_test == (True, False), o
+
+
+def test_a_program_does_not_set_the_flag_of_a_test():
+    flag = 'try: f(-1)\nexcept ValueError: ok = True\nassert ok'
+    codes = 'ok = True\ndef f(x): return x', 'def f(x): raise ValueError(x)'
+    assert [grade(code, [flag]).passed for code in codes] == [False, True]

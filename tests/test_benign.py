@@ -164,6 +164,16 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'attribute of an exception': ('class E(Exception):\n    def __init__(self, code): self.code = code\n'
                                   'def f(x): raise E(x)',
                                   ['try: f(3)\nexcept E as e: assert e.code == 3\nelse: assert False']),
+    'exceptions that derive from each other': (
+        'class Base(Exception): pass\nclass Low(Base): pass\ndef f(x): raise Low(x)',
+        ['try: f(1)\nexcept Base as e: assert e.args == (1,)\nelse: assert False']),
+    'text of an exception': ('class E(Exception):\n    def __str__(self): return "own"\ndef f(x): raise E(x)',
+                             ['try: f(1)\nexcept E as e: assert str(e) == "own"\nelse: assert False']),
+    'number of an error': ('import errno\ndef f(x): raise OSError(errno.ENOENT, "gone")',
+                           ['try: f(1)\nexcept FileNotFoundError as e: assert e.errno == 2\nelse: assert False']),
+    'object made by a class method': ('class Box:\n    def __init__(self, n): self.n = n\n    @classmethod\n'
+                                      '    def made(cls, n): return cls(n)\n    def look(self): return self.n',
+                                      ['assert Box.made(3).look() == 3']),
     'name reused by a check': ('def solve(x): return x + 1',
                                ['def check(solve):\n    assert solve(1) == 2\ncheck(solve)',
                                 'for solve in [solve]: assert solve(1) == 2']),

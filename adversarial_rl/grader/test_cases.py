@@ -354,7 +354,7 @@ def test_inputs(test:str,         # Source of a test
                )->dict[str, None]: # In source order, each once; empty when the test does not call it
     "Arguments of each call of the function."
     try: return dict.fromkeys(map(arguments, calls(parse_source(test, LONGEST_TEST), function_name)))
-    except (SyntaxError, RecursionError): return {}
+    except (SyntaxError, RecursionError, ValueError): return {}
 
 def test_input(test:str, function_name:str)->str|None: # None when the test does not call the function
     "Arguments of the first call of the function."
