@@ -12,7 +12,7 @@ from hostile.testers import TESTS
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
-from adversarial_rl.grader.pool import Job, Sandbox
+from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, judge_suites, validate_many
 from adversarial_rl.grader.test_cases import parse_tests
 from adversarial_rl.problems.curriculum import starter_problems
@@ -85,6 +85,13 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
     'a lock': ('import fcntl\nfcntl.flock(0, 2); fcntl.lockf(0, 1)',
                'import fcntl\ndef f(x):\n    try: fcntl.flock(open("/dev/null"), 6)\n'
                '    except OSError: return True'),
+    'a process number': ('import threading\nfor n in range(70):\n    t = threading.Thread(target=int)\n'
+                         '    t.start()\n    t.join()', 'import os\ndef f(x): return os.getpid() != 101'),
+    'a file number': ('for n in range(70): open(str(n), "w").close()',
+                      'import os\ndef f(x):\n    open("x", "w").close()\n    return os.stat("x").st_ino != 2'),
+    'the time of the folder': ('import os, time\nos.mkdir("d")\nos.rmdir("d")\ntime.sleep(0.2)',
+                               'import os, time\nnow = time.time()\n'
+                               'def f(x): return now - os.stat(".").st_mtime > 0.15'),
     'a hint to the kernel': ('import fcntl\ntry: fcntl.fcntl(0, 1036, (3).to_bytes(8, "little"))\n'
                              'except OSError: pass',
                              'import fcntl\ndef f(x):\n    try: return any(fcntl.fcntl(0, 1035, bytes(8)))\n'
@@ -203,6 +210,40 @@ def test_a_judge_that_dies_twice_counts_against_the_program():
     from adversarial_rl.grader.pool import Report
     o = to_outcome(Report(started=True, killed='judge'), Job(RIGHT, ('assert f(1) == 2',)))
     assert (o.kind, o.judged, o.passed) == ('crash', True, False)
+
+
+@pytest.mark.parametrize('end', [EOFError('gone'), TimeoutError('timed out')])
+def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, end):
+    "If a program of ours runs there afterwards; otherwise nothing is known about the program."
+    ask, broken = Template.ask, False
+    def lose(template, job):
+        if job.code == WRONG or broken: raise end
+        return ask(template, job)
+    monkeypatch.setattr(Template, 'ask', lose)
+    with Sandbox(workers=1) as s:
+        s.pids()
+        for broken, judged in (False, True), (True, False):
+            o = grade_many([(WRONG, CHECKS)], QUICK, sandbox=s)[0]
+            assert (o.judged, o.passed) == (judged, False), o
+
+
+def test_threads_of_a_program_are_bounded():
+    "Not by memory: each has a small stack."
+    code = '''import threading
+threading.stack_size(32768)
+go, n = threading.Event(), 0
+def f(x):
+    global n
+    try:
+        while n < 1000:
+            threading.Thread(target=go.wait, daemon=True).start()
+            n += 1
+    except RuntimeError: pass
+    go.set()
+    return n'''
+    with Sandbox(workers=1) as s:
+        report = s.map([Job(code, ('assert 100 < f(1) < 200',), QUICK)])[0]
+    if 'user' in report.layers: assert [step.kind for step in report.steps] == ['ok', 'ok'], report
 
 
 GIVEN = {   # Names that tests do not import -> a program that defines them

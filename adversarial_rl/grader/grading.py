@@ -59,7 +59,7 @@ def ending(report:Report, # Facts of one run
     "Why a program stopped before its end."
     if report.killed == 'output': return Step('output_limit', f'more than {limits.output_bytes} bytes of output')
     if report.killed == 'wall': return Step('timeout', f'no end after {limits.wall_seconds:g} s')
-    if report.killed == 'judge': return Step('crash', 'its answers ended the judge, twice')
+    if report.killed == 'judge': return Step('crash', 'it ended its judge or its template, twice')
     if not any(step.kind == 'gone' for step in report.steps): return None
     used = report.cpu >= limits.cpu_seconds / 2   # Shared machines undercount it
     if report.status == -signal.SIGXCPU or report.status == -signal.SIGKILL and used:

@@ -4,9 +4,10 @@
 
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_DUMPABLE', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'MACHINES',
-           'ALLOW', 'DENY', 'Rules', 'ME', 'NEVER', 'SCRATCH', 'libc', 'prctl', 'number', 'only_if', 'assemble',
-           'Filter', 'install', 'template_filter', 'leaf_filter', 'readable_paths', 'split', 'landlock', 'HalfWay',
-           'unshare', 'mount', 'bind', 'parents', 'small_root', 'drop_capabilities', 'become']
+           'ALLOW', 'DENY', 'Rules', 'ME', 'NEVER', 'SCRATCH', 'MAY_MOUNT', 'libc', 'prctl', 'number', 'only_if',
+           'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter', 'readable_paths', 'split', 'landlock',
+           'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'mount_scratch', 'unmount_scratch', 'small_root',
+           'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #66687b3c
 import ctypes
@@ -311,8 +312,8 @@ def parents(path:str)->list[str]:
     return [path[:i] or '/' for i, c in enumerate(path) if c == '/']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #f26b90ac
-SCRATCH = '/scratch'
-_PIVOT_ROOT = {'x86_64': 155, 'aarch64': 41}
+SCRATCH = '/scratch/program'   # In a folder that stays, which Landlock can name
+_DETACH, _PIVOT_ROOT = 2, {'x86_64': 155, 'aarch64': 41}
 
 def _bind_packages(root:str, packages:Packages, bound:list[str]):
     "Mount packages in a new root and hide all others; the folders that hold them cannot be listed."
@@ -324,27 +325,38 @@ def _bind_packages(root:str, packages:Packages, bound:list[str]):
         if not any(folder == b or folder.startswith(f'{b}/') for b in bound): os.chmod(root + folder, 0o111)
     for path in hidden: mount('none', root + path, 'none', _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
 
+def mount_scratch(root:str=''):
+    "Mount an empty scratch folder of at most 16 MiB and 2,000 files."
+    mount('tmpfs', root + SCRATCH, 'tmpfs', _NOSUID | _NODEV, data='size=16m,nr_inodes=2000,mode=777')
+
+def unmount_scratch():
+    "Its files vanish with the last process in it."
+    libc('umount2', SCRATCH.encode(), _DETACH)
+
 def small_root(home:str,         # A folder to build on; nothing is left in it
                paths:list[str],  # Bound read-only under their own names
                packages:Packages=Packages.none()
               ):
-    "Change to a file tree of these paths and a scratch folder of at most 16 MiB and 2,000 files; raises `OSError`."
+    "Change to a file tree of these paths and a scratch folder; raises `OSError`."
     libc('unshare', _NEWNS)
     mount('none', '/', 'none', _REC | _PRIVATE)
     mount('tmpfs', home, 'tmpfs', _NOSUID | _NODEV, data='size=1m,mode=755')
     _bind_packages(home, packages, _bind_all(home, paths))
-    os.mkdir(home + SCRATCH)
-    mount('tmpfs', home + SCRATCH, 'tmpfs', _NOSUID | _NODEV, data='size=16m,nr_inodes=2000,mode=777')
+    os.makedirs(home + SCRATCH)
+    os.chmod(os.path.dirname(home + SCRATCH), 0o111)
+    mount_scratch(home)
     mount('none', home, 'none', _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
     os.chdir(home)
     libc('syscall', _PIVOT_ROOT[os.uname().machine], b'.', b'.')   # The old root lies below the new one
-    libc('umount2', b'.', 2)
+    libc('umount2', b'.', _DETACH)
     os.chdir('/')
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #d6d6cfe5
-def drop_capabilities():
-    "Give up every capability of this process for good; raises `OSError`."
-    libc('capset', struct.pack('Ii', 0x20080522, 0), struct.pack('6I', *[0] * 6))
+MAY_MOUNT = 1 << 21   # CAP_SYS_ADMIN
+
+def drop_capabilities(keep:int=0):
+    "Give up every capability of this process but one for good; raises `OSError`."
+    libc('capset', struct.pack('Ii', 0x20080522, 0), struct.pack('6I', keep, keep, 0, 0, 0, 0))
 
 def become(user:int # A number that owns no file
           ):

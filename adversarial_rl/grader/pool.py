@@ -217,15 +217,18 @@ class Feeder(threading.Thread):
         return template
 
     def answer(self, job:Job)->Report:
-        error = 'the sandbox is closed'
+        error, killed = 'the sandbox is closed', ''
         for again in (False, True):
             if self.closed: break
             try:
                 report = (self.template or self.renew()).ask(job)
                 if not report.error and (again or report.killed != 'judge'): return report
-                error = report.error
-            except Exception as e: error = f'template failed: {type(e).__name__}: {e}'
+                error, killed = report.error, 'judge'
+            except OSError as e: error, killed = f'no answer: {e}', 'wall' if isinstance(e, TimeoutError) else 'judge'
+            except EOFError as e: error, killed = f'template lost: {e}', 'judge'
+            except Exception as e: error, killed = f'template failed: {type(e).__name__}: {e}', ''
             if error: self.drop()
+        if killed and not self.closed and not self.try_out(): return Report(started=True, killed=killed)
         return Report(error=error)
 
     def drop(self, patience:float=0.5): # As in `Template.close`
