@@ -85,8 +85,8 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message:str)->NoReturn: raise UsageError(f'{message}; --help lists the flags')
 
 def positive(text:str)->float:
-    "A number above 0, for the parser."
-    if not 0 < float(text) < math.inf: raise ValueError
+    "A number from 1e-3 to 1e6, for the parser."
+    if not 1e-3 <= float(text) <= 1e6: raise ValueError
     return float(text)
 
 def make_parser()->argparse.ArgumentParser:
@@ -117,7 +117,7 @@ def text_of(path:str)->str:
 
 def passes(args:argparse.Namespace)->bool:
     "Do what the flags say, print the results, and return whether everything passed."
-    limits = Limits(2 * args.timeout, math.ceil(args.timeout), int(args.memory))
+    limits = Limits(2 * args.timeout, math.ceil(args.timeout), math.ceil(args.memory))
     if args.report:
         with Grader(modules=args.modules) as grader: rows = sandbox_report(grader.sandbox)
         print('\n'.join(f'{word:<40} {name}' for name, word in rows.items()))

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 from ..core.parallel import dealt_out
 from .execution import Limits, LONGEST, Step
-from .pool import default_sandbox, Job, Report, Sandbox
-from .test_cases import plans, split_tests
+from .pool import default_sandbox, Job, planned, Report, Sandbox
+from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/08_grading.ipynb #ca20c481
 KINDS = ('success', 'success_output', 'assertion_failure', 'syntax_error', 'indentation_error', 'runtime_error',
@@ -120,10 +120,9 @@ def to_outcome(report:Report, # Facts of one run
 def parts(job:Job)->list[Job]:
     "What judges can run at once: all tests that are data, in an order that depends on the program; then each script."
     if len(job.tests) < 2: return [job]
-    planned = list(zip(job.tests, plans(job.tests)))
-    data = [test for test, p in planned if isinstance(p, list)]
+    scripts = [test for test in job.tests if planned(test, ())[1]]
+    data = [test for test in job.tests if test not in scripts]
     random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
-    scripts = [test for test, p in planned if isinstance(p, dict)]
     return [replace(job, tests=tests) for tests in (tuple(data), *[(x,) for x in scripts]) if tests]
 
 def _unreached(job:Job, report:Report)->tuple[str, ...]:

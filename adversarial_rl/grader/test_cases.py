@@ -55,7 +55,7 @@ def find_asserts(text:str,           # Anything a model wrote; 400 lines of it a
                  lines:int=20        # Longest assertion, in lines
                 )->list[ast.Assert]: # In order
     "Every assertion in a text, fenced or not; what does not parse as assertions alone is skipped."
-    rows, at, left = [row[:2000] for row in text.splitlines()[:400]], 0, 400_000   # Characters to parse
+    rows, at, left = [row[:2000] for row in text.splitlines()[:400]], 0, 100_000   # Characters to parse
     asserts:list[ast.Assert] = []
     while at < len(rows) and left > 0:
         size, start = 1, re.search(r'\bassert\b(?!.*:\s*assert\b)', rows[at])
@@ -256,12 +256,11 @@ def _unrolled(tree:ast.Module)->ast.Module:
             return ast.Module([*before, *[_Renamed(old, new).visit(x) for x in body]], [])
     return tree
 
-@lru_cache(1 << 11)
 def plan(test:str,              # Source
          theirs:frozenset[str], # Names of the program
          given:frozenset[str]   # Names of the standard library that tests use without an import
         )->list|dict[str, Any]:
-    "What a judge needs for a test: a list of asserts, or a script; never changed."
+    "What a judge needs for a test: a list of asserts, or a script."
     try: tree = _unrolled(parse_source(test, LONGEST_TEST))
     except SyntaxError: tree = ast.Module([], [])
     nodes, names = list(ast.walk(tree)), names_in(test)
