@@ -246,10 +246,13 @@ class Newborn(BaseException):
     "A new child leaves all frames of the template, as they may hold something of earlier programs."
     def __init__(self, child:'Child'): self.child = child
 
-def bear(child:'Child')->int: # Its number
+def bear(child:'Child',
+         unused:socket.socket|None=None # Closed in the child: to free an open one takes long
+        )->int:                         # Its number
     "Fork a child, which `_live_inside` lets live."
     if child.walls.steward: child.walls.steward.prepare(child.number)
     if pid := os.fork(): return pid
+    if unused: unused.close()
     raise Newborn(child)
 
 def read_text(fd:int)->str:
@@ -466,7 +469,8 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name']))
+        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name']),
+                   self.judge.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds) if orders else self.by_script(run, *script)
         finally:
