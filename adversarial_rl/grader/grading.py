@@ -158,7 +158,7 @@ def grade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # (program, tests) 
 # %% ../../nbs/03_grader/08_grading.ipynb #59332038
 def grade(code:str,              # Program text
           tests:str|Sequence[str], # Test sources, or one text that `split_tests` cuts; with none, a clean run passes
-          limits:Limits=Limits() # For the program and all its tests together
+          limits:Limits=Limits() # For each run of the program; a test that stops one takes no other with it
          )->Outcome:
     "Run a program, imported as `candidate`, then each test in its namespace."
     return grade_many([(code, tests)], limits)[0]
