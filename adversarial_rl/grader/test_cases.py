@@ -222,7 +222,7 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str])->str:
                 return f'the tests use {name}, which they do not share with the program'
     return 'the tests compare or combine objects of the program' if classes and _objects_meet(nodes, classes) else ''
 
-# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114a
 def _caught_names(nodes:list[ast.AST])->set[str]:
     "Names that tests use as exceptions."
     places:list[ast.AST] = []
@@ -239,6 +239,7 @@ def _calls_of_tests(tree:ast.Module)->list[str]:
     others = [x for x in tree.body if not isinstance(x, (ast.FunctionDef, ast.Import, ast.ImportFrom))]
     return [] if others else [f'{x.name}()' for x in functions if x.name.startswith('test')]
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
 class _Renamed(ast.NodeTransformer):
     "Puts one name in place of another."
     def __init__(self, old:str, new:str): self.old, self.new = old, new
@@ -256,6 +257,7 @@ def _unrolled(tree:ast.Module)->ast.Module:
             return ast.Module([*before, *[_Renamed(old, new).visit(x) for x in body]], [])
     return tree
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 def plan(test:str,              # Source
          theirs:frozenset[str], # Names of the program
          given:frozenset[str]   # Names of the standard library that tests use without an import
@@ -299,6 +301,7 @@ def _small(x:Any)->Any:
     if _size(x) > _SMALL or isinstance(x, int) and x.bit_length() > _SMALL: raise ValueError('a large constant')
     return x
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0121
 def _constant(x:ast.AST)->Any:
     "The value of an expression without calls of a program; `ValueError` where that needs more than a few steps."
     try: return _small(ast.literal_eval(x))
@@ -326,6 +329,7 @@ def _constant(x:ast.AST)->Any:
             return _small(_MAKERS[name](*values))
     raise ValueError('not a constant')
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0122
 def is_constant(x:ast.AST)->bool:
     "Whether an expression needs no program, and a few steps, to be computed."
     try: _constant(x)
