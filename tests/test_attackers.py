@@ -134,6 +134,15 @@ def test_facts_do_not_reach_the_next_program_through_the_template():
 
 
 def found_in_template(sandbox, *secrets):
+    "What stays of these in the template's memory; it clears up after its answer, before it forks again."
+    for _ in range(40):
+        found = _scanned(sandbox, *secrets)
+        if not found: break
+        time.sleep(.05)
+    return found
+
+
+def _scanned(sandbox, *secrets):
     memory = Path(f'/proc/{inside(sandbox)}/mem')
     try: maps = Path(f'/proc/{inside(sandbox)}/maps').read_text()
     except OSError: pytest.skip('the template hides its memory')
