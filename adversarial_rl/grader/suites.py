@@ -17,12 +17,15 @@ from .test_cases import LONGEST_TEST, parse_source, plans, test_inputs
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/09_suites.ipynb #2ee216f3
+def _most_runs(pairs:Sequence[tuple[str, Sequence[str]]])->int:
+    "Runs of a reference that are enough for a verdict on each test, if all of them stop it."
+    return max(1, 2 * max((len(tests) for _, tests in pairs), default=0))
+
 def reference_results(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program, tests)
                       limits:Limits=Limits()                     # For each run of a reference
                      )->list[list[bool | None]]:                 # One list a pair, one flag a test
     "Which tests each reference passes; a test that stops the program fails alone. None where the sandbox failed."
-    most = max((len(tests) for _, tests in pairs), default=0)
-    outcomes = grade_many(pairs, limits, most_runs=max(1, 2 * most))
+    outcomes = grade_many(pairs, limits, most_runs=_most_runs(pairs))
     return [[None] * len(tests) if o.kind == 'infra_error' else list(o.per_test)
             for o, (_, tests) in zip(outcomes, pairs)]
 
@@ -73,7 +76,7 @@ def fill_in_many(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program
     "Tests of the form `assert f(...) == value` with the value that the reference returns."
     lefts = [[left_side(t) for t in tests] for _, tests in pairs]
     jobs = [(reference, [x for x in dict.fromkeys(row) if x]) for (reference, _), row in zip(pairs, lefts)]
-    outcomes = grade_many(jobs, limits, most_runs=2 * max([len(tests) for _, tests in jobs], default=1) or 1)
+    outcomes = grade_many(jobs, limits, most_runs=_most_runs(jobs))
     filled = []
     for row, (_, told), o in zip(lefts, jobs, outcomes):
         values = {left: text for left, text, ok in zip(told, o.messages, o.per_test) if ok and is_literal(text)}
