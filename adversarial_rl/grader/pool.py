@@ -55,6 +55,7 @@ class Report:
     stdout:str = ''             # Standard output and error, cut at the limit
     layers:tuple[str, ...] = () # Isolation that was in force
     error:str = ''              # Failure of the sandbox itself, which says nothing about the program
+    machine:bool = False        # The machine ran no other program either
 
 # %% ../../nbs/03_grader/07_pool.ipynb #aa4a2c82
 def sheet(text:str)->BinaryIO:
@@ -178,23 +179,36 @@ class Feeder(threading.Thread):
                  off:set[str],                                 # Walls to leave out
                  core:int,                                     # Processor, -1 for any
                  hash_seed:int,
-                 *, packages:Packages
+                 *, packages:Packages,
+                 spare:threading.Semaphore                     # How many feeders may still leave
                 ):
         super().__init__(daemon=True)
         self.orders, self.homes, self.off, self.core, self.hash_seed = orders, homes, off, core, hash_seed
-        self.packages = packages
+        self.packages, self.spare = packages, spare
         self.template:Template|None = None
         self.closed, self.ready, self.failure = False, threading.Event(), ''   # Why it could not start
         self.start()
 
     def run(self):
         self.failure = self.try_out() and self.try_out()
+        if self.failure and not self.may_leave(): self.failure = self.try_out()   # It is alone now
         self.ready.set()
-        if self.failure: return self.drop()   # The other feeders take its share
-        while order := self.orders.get():
-            cancelled = order.cancelled.is_set()
-            order.replies.put((order.number, Report(error='cancelled') if cancelled else self.answer(order.job)))
+        while not self.failure and (order := self.orders.get()): self.work(order)
         self.drop(2.0)
+
+    def may_leave(self)->bool:
+        "Give up the template, which another feeder may have no room beside; the last feeder stays."
+        self.drop()
+        return self.spare.acquire(blocking=False)
+
+    def work(self, order:Order):
+        "Answer, or leave the work to the others where this machine runs no program any more."
+        report = Report(error='cancelled') if order.cancelled.is_set() else self.answer(order.job)
+        if report.machine and self.may_leave():
+            self.failure = report.error
+            return self.orders.put(order)
+        if report.machine: report = self.answer(order.job)
+        order.replies.put((order.number, report))
 
     def try_out(self)->str: # What failed; '' if nothing
         "Start a template, and run one program with a test."
@@ -230,8 +244,9 @@ class Feeder(threading.Thread):
             except EOFError as e: error, killed = f'template lost: {e}', 'judge'
             except Exception as e: error, killed = f'template failed: {type(e).__name__}: {e}', ''
             if error: self.drop()
-        if killed and not self.closed and not self.try_out(): return Report(started=True, killed=killed)
-        return Report(error=error)
+        machine = bool(killed and not self.closed and self.try_out())
+        if killed and not self.closed and not machine: return Report(started=True, killed=killed)
+        return Report(error=error, machine=machine)
 
     def drop(self, patience:float=0.5): # As in `Template.close`
         template, self.template = self.template, None
@@ -249,13 +264,16 @@ class Templates:
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
         homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
+        workers = workers or cores()
+        spare = threading.Semaphore(workers - 1)
         own = sorted(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else []
         self.feeders:list[Feeder] = []
         atexit.register(self.close)
         try:
-            for n in range(workers or cores()):
+            for n in range(workers):
                 core = own[n] if n < len(own) else -1
-                self.feeders.append(Feeder(self.orders, homes, shared, core, hash_seed, packages=self.packages))
+                self.feeders.append(Feeder(self.orders, homes, shared, core, hash_seed,
+                                           packages=self.packages, spare=spare))
         except RuntimeError as e: self.give_up(str(e))
 
     def pids(self)->list[int]: # Process numbers of the templates

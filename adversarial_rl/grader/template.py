@@ -653,5 +653,7 @@ def main(home:str,   # Folder this process makes and removes
     except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if inside: fails(os.kill, inside, signal.SIGKILL)
+        if inside:
+            fails(os.kill, inside, signal.SIGKILL)
+            fails(os.waitpid, inside, 0)   # Its end ends all of its namespace
         _remove_home(home)
