@@ -341,7 +341,6 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
 
 
 @pytest.mark.parametrize('flags, message', [
-    (['--problem', 'Return x.'], 'has no signature'),
     (['--signature', 'def f(x):'], 'give one of --problem'),
     ([*ADD, '--problem-file', 'b'], 'give one of'),
     (['--problem', 'a', '--signature', 'f(x)'], '--signature must be one line'),

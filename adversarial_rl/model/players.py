@@ -6,9 +6,10 @@
 __all__ = ['Player', 'Generator', 'Discriminator', 'make_players', 'training_problems', 'Players', 'load_trained']
 
 # %% ../../nbs/06_model/05_players.ipynb #5269f40a
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypedDict
 
 from ..core.errors import UsageError
@@ -115,10 +116,13 @@ class Players(TypedDict):
 
 def load_trained(path:str|Path,          # A checkpoint of run_training
                  device:str='auto',      # Where the players run
-                 max_new_tokens:int=512  # Limit of each stage
+                 max_new_tokens:int=512, # Limit of each stage
+                 *,
+                 models:Mapping[str, str]=MappingProxyType({}) # Player -> model, in place of those in the checkpoint
                 )->Players:
     "The two players as they were when the checkpoint was written; raises `UsageError`."
     state, info = load_checkpoint(path)
+    info |= dict(models=info['models'] | models)
     settings, machine = info['configuration'], platform(device)
     same = {f'{name}_model': model for name, model in info['models'].items()}
     same |= {name: settings[name] for name in ('lora_rank', 'max_tests')}

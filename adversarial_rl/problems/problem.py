@@ -43,7 +43,8 @@ class Problem:
 
     @property
     def function_name(self)->str:
-        "The name that the tests call; raises `ValueError` for a signature that is not a `def` line."
+        "The name that the tests call, '' without a signature; `ValueError` for one that is not a `def` line."
+        if not self.function_signature: return ''
         if (function := definition(self.function_signature)) is None:
             raise ValueError(f'{self.function_signature!r} is not a function signature')
         return function.name

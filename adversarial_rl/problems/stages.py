@@ -47,7 +47,7 @@ PLAIN_STOP = '\n###'
 
 def plain_pieces(problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     "The fixed text before each stage, for a model that continues text."
-    opening = f'{problem.description}\n{problem.function_signature}'
+    opening = f'{problem.description}\n{problem.function_signature}'.rstrip('\n')
     return [(opening if i == 0 else '') + s.heading for i, s in enumerate(stages)]
 
 # %% ../../nbs/02_problems/02_stages.ipynb #94c8956b
@@ -56,7 +56,8 @@ _ANSWER = '<<answer>>'   # Stands for what the model writes
 def chat_pieces(tokenizer,  # Of transformers, with a chat template
                 problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     "The fixed text before each stage, for a model with a chat template."
-    opening = f'{problem.description}\n\nThe signature is:\n```python\n{problem.function_signature}\n```\n\n'
+    opening = f'{problem.description}\n\n'
+    if problem.function_signature: opening += f'The signature is:\n```python\n{problem.function_signature}\n```\n\n'
     messages = []
     for stage in stages:
         messages += [dict(role='user', content=opening + stage.instruction), dict(role='assistant', content=_ANSWER)]

@@ -1,0 +1,89 @@
+"What the documents of this project show works when it is typed as shown."
+import json
+import shutil
+
+import pytest
+import torch
+
+from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.game.inference import main as run_inference
+from adversarial_rl.game.trainer import AdversarialTrainer
+
+TINY = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=2, group_size=2,
+            held_out=2, max_new_tokens=48, max_tests=1)
+
+
+@pytest.fixture(scope='module')
+def checkpoint(tmp_path_factory):
+    "A checkpoint of two models in folders of their own."
+    folder = tmp_path_factory.mktemp('trained')
+    models = {f'{name}_model': str(folder/name) for name in ('generator', 'discriminator')}
+    for model in models.values(): shutil.copytree(resource('checkpoints/starter'), model)
+    return AdversarialTrainer(TrainingConfig(**TINY | models, checkpoint_dir=str(folder)), PPOConfig()).save()
+
+
+def ask(checkpoint, *flags):
+    return run_inference(['--checkpoint', str(checkpoint), '--max-tokens', '48', *map(str, flags)])
+
+
+def test_a_description_alone_is_enough(checkpoint, capfd):
+    assert ask(checkpoint, '--problem', 'Write a function that finds the longest palindromic substring') == 0
+    printed = capfd.readouterr()
+    assert 'the program defines no function; --signature asks' in printed.err and 'Executable code' in printed.out
+
+
+def test_attempts_without_a_signature(checkpoint, capfd):
+    assert ask(checkpoint, '--problem', 'Return the sum of xs.', '--attempts', 3) == 0
+    assert 'of 3, chosen with' in capfd.readouterr().out
+
+
+def test_a_signature_in_the_words(checkpoint, capfd):
+    assert ask(checkpoint, '--problem', 'Write add(a, b), which returns the sum of two numbers.') == 0
+    assert 'signature: def add(a, b): (from the words;' in capfd.readouterr().err
+
+
+def test_a_signature_in_the_tests(checkpoint, tmp_path, capfd):
+    flags = ['--problem', 'Return sum of two numbers', '--tests', 'assert add(2,3)==5;assert add(0,0)==0']
+    assert ask(checkpoint, *flags, '--execute-tests', '--output', tmp_path/'results.json') == 0
+    printed = capfd.readouterr()
+    assert 'signature: def add(a, b): (from the tests;' in printed.err
+    assert printed.out.count('assert add(') == 2
+    assert len(json.loads((tmp_path/'results.json').read_text())['passed']) == 2
+
+
+def test_results_are_json_and_json_lines_by_their_name(checkpoint, tmp_path, capfd):
+    problem = ['--problem', 'Your problem']
+    for name in ('one.json', 'one.jsonl'): assert ask(checkpoint, *problem, '--output', tmp_path/name) == 0
+    assert json.loads((tmp_path/'one.json').read_text()) == json.loads((tmp_path/'one.jsonl').read_text())
+    assert (tmp_path/'one.jsonl').read_text().count('\n') == 1
+
+
+def test_a_batch_ends_with_a_json_file(checkpoint, tmp_path, capfd):
+    problems = json.loads(resource('data/example_problems.json').read_text())['problems'][:2]
+    (tmp_path/'problems.json').write_text(json.dumps(dict(problems=problems)))
+    batch = ['--batch', '--problems-file', tmp_path/'problems.json', '--execute-tests', '--output']
+    for _ in range(2):   # The second start finds everything done
+        assert ask(checkpoint, *batch, tmp_path/'batch.json') == 0
+        results = json.loads((tmp_path/'batch.json').read_text())
+        assert [r['id'] for r in results] == [p['id'] for p in problems]
+    (tmp_path/'notes.json').write_text('{}')
+    assert ask(checkpoint, *batch, tmp_path/'notes.json') == 2
+    assert (tmp_path/'notes.json').read_text() == '{}' and 'notes.jsonl' in capfd.readouterr().err
+
+
+def test_models_that_moved_are_named_by_flags(checkpoint, tmp_path, capfd):
+    shutil.copytree(checkpoint.parent, tmp_path/'copy')
+    moved = tmp_path/'copy'/checkpoint.name
+    whole = torch.load(moved, weights_only=True)
+    beside = json.loads(moved.with_suffix('.json').read_text())
+    gone = {name: str(tmp_path/'gone'/name) for name in beside['models']}
+    whole['info']['models'] = gone
+    torch.save(whole, moved)
+    from hashlib import sha256
+    beside |= dict(models=gone, sha256=sha256(moved.read_bytes()).hexdigest())
+    moved.with_suffix('.json').write_text(json.dumps(beside))
+    assert ask(moved, '--problem', 'Add.') == 2
+    assert 'name it with --generator-model' in capfd.readouterr().err
+    models = [word for name in gone for word in (f'--{name}-model', tmp_path/'copy'/name)]
+    assert ask(moved, '--problem', 'Add.', *models) == 0
