@@ -1,6 +1,7 @@
 "What the documents of this project show works when it is typed as shown."
 import json
 import shutil
+from hashlib import sha256
 
 import pytest
 import torch
@@ -8,10 +9,12 @@ import torch
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
+from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.record.checkpoints import checkpoints
 
 TINY = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=2, group_size=2,
-            held_out=2, max_new_tokens=48, max_tests=1)
+            held_out=2, max_new_tokens=16, max_tests=1)
 
 
 @pytest.fixture(scope='module')
@@ -80,10 +83,31 @@ def test_models_that_moved_are_named_by_flags(checkpoint, tmp_path, capfd):
     gone = {name: str(tmp_path/'gone'/name) for name in beside['models']}
     whole['info']['models'] = gone
     torch.save(whole, moved)
-    from hashlib import sha256
     beside |= dict(models=gone, sha256=sha256(moved.read_bytes()).hexdigest())
     moved.with_suffix('.json').write_text(json.dumps(beside))
     assert ask(moved, '--problem', 'Add.') == 2
     assert 'name it with --generator-model' in capfd.readouterr().err
     models = [word for name in gone for word in (f'--{name}-model', tmp_path/'copy'/name)]
     assert ask(moved, '--problem', 'Add.', *models) == 0
+
+
+def train(folder, *flags):
+    small = [word for k, v in TINY.items() for word in (f'--{k}', str(v))]
+    steps = '--n-discriminator-steps 0 --n-generator-steps 1 --k-alternating-steps 0 --report-to none'.split()
+    folders = ['--output-dir', str(folder/'output'), '--checkpoint-dir', str(folder/'run')]
+    return run_training([*small, *steps, '--no-mbpp-eval', *folders, *map(str, flags)])
+
+
+def test_a_checkpoint_of_each_stage_stays_and_is_resumed_from(tmp_path, capfd):
+    assert train(tmp_path, '--save-total-limit', 1) == 0
+    ends = {f'checkpoint_stage_{stage}_epoch_1.pt' for stage in range(1, 6)}
+    assert {path.name for path in checkpoints(tmp_path/'run')} == ends
+    assert train(tmp_path, '--resume-from', tmp_path/'run'/'checkpoint_stage_3_epoch_1.pt') == 0
+    assert 'at step 3' in capfd.readouterr().out
+
+
+def test_a_problems_file_with_one_problem_trains(tmp_path, capfd):
+    problems = json.loads(resource('data/example_problems.json').read_text())['problems'][:1]
+    (tmp_path/'mine.json').write_text(json.dumps(dict(problems=problems)))
+    assert train(tmp_path, '--problems-file', tmp_path/'mine.json') == 0
+    assert 'mine.json has one problem, so the held-out ones are 2 of the bundled' in capfd.readouterr().err

@@ -92,7 +92,7 @@ class RunConfig:
     resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
     resume_from: str = setting('', 'continue from this checkpoint, a .pt file')
     save_steps: int = setting(1, 'steps between checkpoints; a crash loses at most this many', 1, 10**6)
-    save_total_limit: int = setting(3, 'checkpoints kept, besides the best', 1, 10**6)
+    save_total_limit: int = setting(3, 'newest checkpoints kept, besides the best and the last of each stage', 1, 10**6)
     seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
     temperature: float = setting(1.0, 'sampling temperature while training', 0.01, 10)
     max_new_tokens: int = setting(128, 'longest answer, in tokens; a model that thinks needs hundreds', 1, 100000)

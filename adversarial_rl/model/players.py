@@ -6,6 +6,7 @@
 __all__ = ['Player', 'Generator', 'Discriminator', 'make_players', 'training_problems', 'Players', 'load_trained']
 
 # %% ../../nbs/06_model/05_players.ipynb #5269f40a
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -95,16 +96,23 @@ def make_players(config:TrainingConfig, device:str, dtype:str)->tuple[Generator,
             Discriminator(policies[config.discriminator_model], config.max_tests, config.max_new_tokens))
 
 # %% ../../nbs/06_model/05_players.ipynb #9472823a
+_FEW = 20   # Held-out problems beside a single one to train on
+
 def training_problems(config:TrainingConfig)->tuple[list[Problem], list[Problem]]:
     "Problems to train on, and at most `config.held_out` others; raises `UsageError` where a reference fails."
+    bundled = starter_problems('held_out', config.held_out)
     if config.problems_file == 'starter':
-        return starter_problems('training'), starter_problems('held_out', config.held_out)
+        return starter_problems('training'), bundled
     problems = load_problems(config.problems_file)
     outcomes = grade_many([(p.reference_solution, list(p.baseline_tests)) for p in problems])
     for p, outcome in zip(problems, outcomes):
         if not outcome.passed:
             raise UsageError(f"{config.problems_file}: problem '{p.id}': field 'reference_solution' fails the "
                              f"problem's own tests ({outcome.kind}: {outcome.message[:120]})")
+    if len(problems) == 1:
+        print(f'{config.problems_file} has one problem, so the held-out ones are {len(bundled[:_FEW])} of the bundled '
+              'curriculum', file=sys.stderr)
+        return problems, bundled[:_FEW]
     training, held_out = split_problems(problems)
     return training, held_out[:config.held_out]
 

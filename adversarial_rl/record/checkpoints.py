@@ -58,21 +58,29 @@ def copy_best(path:Path,                    # A checkpoint
     except (OSError, ValueError): same = False
     if not same: _write(best, path.read_bytes(), info)
 
+def _last_of_stages(folder:str | Path)->set[Path]:
+    "The newest checkpoint of each stage that descriptions name."
+    stages = {json.loads(path.with_suffix('.json').read_text()).get('stage'): path
+              for path in reversed(checkpoints(folder))}
+    return {path for stage, path in stages.items() if stage is not None}
+
 def save_checkpoint(folder:str | Path,   # Where checkpoints are kept
                     name:str,            # File name without ending
                     state:dict[str, Any],# Tensors, numbers, strings, intervals, and lists and dicts of them
                     info:dict[str, Any], # What a reader needs: step, stage, models, metrics
-                    keep:int=3,          # Checkpoints kept besides the best
+                    keep:int=3,          # Checkpoints kept besides the best and the last of each stage
                     best:bool=False      # Whether it is the best so far
                    )->Path:              # The .pt file
-    "Save `state` and its description, copy it if it is the best, and remove the oldest checkpoints beyond `keep`."
+    "Save `state` and its description, copy it if it is the best, and remove the oldest beyond `keep`."
     buffer, path = io.BytesIO(), Path(folder)/f'{name}.pt'
     path.parent.mkdir(parents=True, exist_ok=True)
     info = dict(info, best=best, format=FORMAT)
     torch.save(dict(state=state, info=info), buffer)
     _write(path, buffer.getvalue(), dict(info, sha256=_checksum(buffer.getbuffer())))
     if best: copy_best(path)
+    ends = _last_of_stages(folder)
     for old in checkpoints(folder)[keep:]:
+        if old in ends: continue
         old.with_suffix('.json').unlink()
         old.unlink()
     return path
