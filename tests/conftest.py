@@ -7,16 +7,12 @@ import sys
 from pathlib import Path
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background job and its children ignore Ctrl-C
-os.environ.setdefault('OMP_NUM_THREADS', '1')
+os.environ['OMP_NUM_THREADS'] = '1'
 os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
 os.environ['HF_HUB_OFFLINE'] = '1'
 os.environ['WANDB_MODE'] = 'disabled'  # A developer's key sends no test run anywhere
 
 import pytest  # noqa: E402
-import torch  # noqa: E402
-from transformers import Qwen2Config, Qwen2ForCausalLM  # noqa: E402
-
-torch.set_num_threads(1)
 
 
 @pytest.fixture(scope='session')
@@ -28,6 +24,8 @@ def tokenizer():
 @pytest.fixture
 def qwen(tokenizer):
     "A Qwen2 of toy size with random weights: grouped-query attention and tied embeddings, as in Qwen2.5-Coder."
+    import torch
+    from transformers import Qwen2Config, Qwen2ForCausalLM
     def make(seed=0):
         torch.manual_seed(seed)
         config = Qwen2Config(

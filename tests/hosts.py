@@ -1,0 +1,131 @@
+"""Runs the grader's tests as on other hosts, in Docker containers that see this machine's files, and makes a table.
+
+    python tests/hosts.py --python python3.11 python3.12 --results RESULTS.md
+    python tests/hosts.py --only docker docker-user --install venv
+
+It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
+copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. The
+exit code is 0 if no test failed.
+"""
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from adversarial_rl.record.tables import markdown_table, write_table
+
+ROOT = Path(__file__).resolve().parent.parent
+TESTS = [f'tests/test_{name}.py' for name in ('hostile', 'attackers', 'benign', 'grader_modules', 'grader_robustness')]
+NOBODY = ['--user', '65534:65534']
+# Host -> options of `docker run`, layers left out
+HOSTS = {
+    'root': (['--privileged'], ''),
+    'user': (['--privileged', *NOBODY], ''),
+    'no-namespaces': (['--privileged'], 'namespaces'),
+    'docker': ([], ''),
+    'docker-user': (NOBODY, ''),
+    'docker-old': ([], 'landlock'),
+    'docker-old-user': (NOBODY, 'landlock'),
+}
+MEANING = {
+    'root': 'root, all system calls', 'user': 'ordinary user, all system calls',
+    'no-namespaces': 'root, namespaces left out', 'docker': "Docker's profile, root",
+    'docker-user': "Docker's profile, ordinary user", 'docker-old': "Docker's profile, Landlock left out, root",
+    'docker-old-user': "Docker's profile, Landlock left out, ordinary user"}
+FACTS = """
+from adversarial_rl.grader.pool import Sandbox
+with Sandbox(1, off={off!r}) as s:
+    s.pids()
+    print(*s.feeders[0].template.layers[4:])"""
+
+
+def said(*command)->str: return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def version_of(python)->str: return said(python, '-c', 'import sys; print(sys.version.split()[0])')
+
+
+def build(python, folder)->dict:
+    "Install the grader in both ways: 'venv' or 'base' -> (interpreter in a container, mounts)."
+    prefix, version = said(python, '-c', 'import sys; print(sys.base_prefix)'), version_of(python)
+    name = 'python' + version.rpartition('.')[0]
+    venv, base = folder/f'venv-{version}', folder/f'base-{version}'
+    if not (base/'built').exists():
+        for old in venv, base: shutil.rmtree(old, ignore_errors=True)
+        subprocess.run([python, '-m', 'venv', venv], check=True)
+        shutil.copytree(prefix, base, symlinks=True)
+    for inside in venv/'bin'/'python', base/'bin'/name:
+        packages = ['setuptools', 'wheel', 'numpy', 'pytest', 'pytest-xdist']
+        pip = [inside, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--progress-bar', 'off']
+        if not (base/'built').exists(): subprocess.run([*pip, *packages], check=True)
+        subprocess.run([*pip, '--force-reinstall', '--no-deps', '--no-build-isolation', copy(folder)], check=True)
+    (base/'built').touch()
+    return dict(venv=(f'{venv}/bin/python', [(prefix, prefix)]), base=(f'{prefix}/bin/{name}', [(base, prefix)]))
+
+
+def copy(folder)->Path:
+    "A copy of the project's files, as building leaves some."
+    place = folder/'clone'
+    shutil.rmtree(place, ignore_errors=True)
+    shutil.copytree(ROOT, place, ignore=shutil.ignore_patterns('.*', 'output', 'run', 'build', '*.egg-info'))
+    return place
+
+
+def image()->str:
+    "An image of empty folders, whose system is this machine's."
+    empty = subprocess.run(['tar', 'c', '-T', '/dev/null'], check=True, capture_output=True).stdout
+    done = subprocess.run(['docker', 'import', '-'], input=empty, check=True, capture_output=True)
+    return done.stdout.decode().strip()
+
+
+def contained(image, options, mounts)->list:
+    "The beginning of a command in a container."
+    system = ['/usr', '/etc', *(p for p in ('/bin', '/lib', '/lib64') if os.path.exists(p))]
+    volumes = [(p, p) for p in (*system, ROOT/'tests', ROOT/'setup.cfg') if os.path.exists(p)] + mounts
+    flags = [f'--volume={source}:{target}:ro' for source, target in volumes]
+    env = ['--env=PYTHONDONTWRITEBYTECODE=1', '--env=HOME=/tmp', '--env=PATH=/usr/bin:/bin']
+    return ['docker', 'run', '--rm', '--network=none', '--tmpfs=/tmp:exec,mode=1777', '--tmpfs=/home', *env, *flags,
+            f'--workdir={ROOT}', *options, image]
+
+
+def visit(host, python, begin, tests)->list:
+    "Run the tests on one host; layers, and how many passed, failed and were skipped."
+    off = HOSTS[host][1]
+    layers = said(*begin, python, '-P', '-c', FACTS.format(off=tuple(filter(None, off.split(',')))))
+    command = [*begin, python, '-P', '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-n', '2', '--off', off]
+    text = subprocess.run([*command, *tests], capture_output=True, text=True).stdout
+    counts = {word: int(n) for n, word in re.findall(r'(\d+) (passed|failed|error|skipped)', text[-300:])}
+    wrong = counts.get('failed', 0) + counts.get('error', 0)
+    if wrong or not counts: print(text[-6000:])
+    return [layers, counts.get('passed', 0), wrong, counts.get('skipped', 0)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument('--python', nargs='+', default=[sys.executable], help='interpreters')
+    parser.add_argument('--only', nargs='+', choices=HOSTS, default=list(HOSTS), help='hosts')
+    parser.add_argument('--install', nargs='+', choices=['venv', 'base'], default=['venv', 'base'])
+    parser.add_argument('--tests', nargs='+', default=TESTS)
+    parser.add_argument('--results', help='document whose table is written')
+    args = parser.parse_args()
+    folder, rows = ROOT/'output'/'hosts', []
+    folder.mkdir(parents=True, exist_ok=True)
+    for interpreter in args.python:
+        ways = build(interpreter, folder)
+        for host in args.only:
+            for way in args.install:
+                python, mounts = ways[way]
+                begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
+                rows.append([MEANING[host], version_of(interpreter), way, *visit(host, python, begin, args.tests)])
+                print(*rows[-1], flush=True)
+    heads = 'host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped'
+    table = markdown_table(heads, rows)
+    if args.results: write_table(args.results, 'hosts', table)
+    print(table)
+    sys.exit(any(row[5] for row in rows))
+
+
+if __name__ == '__main__': main()
