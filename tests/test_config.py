@@ -11,6 +11,7 @@ from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
+from adversarial_rl.mbpp.callback import create_eval_config_for_training
 from adversarial_rl.mbpp.dataset import MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import SubjectConfig
 
@@ -128,12 +129,33 @@ def test_nested_settings_and_free_keys(somewhere):
     (somewhere/'run.yaml').write_text('model: {id: 7}\ntraining_args: {max_steps: 5, kwargs: {a: 1}}\n')
     flags = ['--config', 'run.yaml', '--model.lora_rank', '4', '--training_args.max_steps', '6', '--resume']
     assert read(*flags, kind=Nested) == Nested(Model('7', 4), dict(max_steps='6', kwargs=dict(a=1)), True)
-    for flags, message in ((['--model.lora-rank', '99'], '--model.lora_rank 99: must be at most 64'),
-                           (['--model.lora_rnk', '3'], 'the closest is --model.lora_rank')):
+    for flags, message in ((['--model.lora-rank', '99'], '--model.lora-rank 99: must be at most 64'),
+                           (['--model.lora_rnk', '3'], 'the closest is --model.lora-rank')):
         with pytest.raises(UsageError, match=message): read(*flags, kind=Nested)
     (somewhere/'run.yaml').write_text('model: starter\n')
     with pytest.raises(UsageError, match="'model' is not a setting, the closest is 'model.id'"):
         read('--config', 'run.yaml', kind=Nested)
+
+
+def test_settings_of_the_evaluation_as_a_block_and_as_flags(somewhere):
+    "One class declares them, whatever they are called; flags have dashes or underscores."
+    (somewhere/'run.yaml').write_text('evaluation: {enabled: false, num-questions: 7, eval_interval_steps: 3}\n')
+    found = read('--config', 'run.yaml', '--evaluation.temperature', '.5', kind=EvaluationConfig)
+    assert found == EvaluationConfig(False, 3, 7, .5)
+    for name in ('--mbpp_eval_num_questions', '--mbpp-eval-num-questions', '--evaluation.num-questions'):
+        assert read(name, '9', kind=EvaluationConfig).mbpp_eval_num_questions == 9
+    for flags in (['--training-args.max-steps', '6'], ['--training-args.max-steps=6']):
+        assert read(*flags, kind=Nested).training_args == dict(max_steps='6')
+
+
+def test_a_script_reads_the_environment_too(somewhere, monkeypatch):
+    (somewhere/'.env').write_text('MBPP_EVAL_TEMPERATURE=0.5\n')
+    monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '10')
+    found = create_eval_config_for_training()
+    assert (found.num_questions, found.temperature) == (10, .5)
+    monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '-1')
+    with pytest.raises(UsageError, match='MBPP_EVAL_NUM_QUESTIONS -1: must be at least 1'):
+        create_eval_config_for_training()
 
 
 def test_several_values(somewhere, capsys):

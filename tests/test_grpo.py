@@ -138,7 +138,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
 
 
 @pytest.mark.parametrize('module, more, message', [
-    (grpo, ['--training_args.max_step', '3'], "'max_steps'"), (grpo, ['--model.lora_rnk', '3'], '--model.lora_rank'),
+    (grpo, ['--training_args.max_step', '3'], "'max_steps'"), (grpo, ['--model.lora_rnk', '3'], '--model.lora-rank'),
     (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
     (grpo, ['--resume', 'true'], 'no complete checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'),
     (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),

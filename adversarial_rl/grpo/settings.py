@@ -66,7 +66,7 @@ class TRLSettings:
     "Settings that all commands built on TRL share."
     model: ModelSettings = field(default_factory=ModelSettings)
     training_args: dict[str, Any] = field(
-        default_factory=dict, metadata=dict(help="arguments of TRL's GRPOConfig, such as --training_args.max_steps 60"))
+        default_factory=dict, metadata=dict(help="arguments of TRL's GRPOConfig, such as --training-args.max-steps 60"))
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     vllm: VLLMSettings = field(default_factory=VLLMSettings)
     wandb: WandBSettings = field(default_factory=WandBSettings)

@@ -15,6 +15,7 @@ from typing import Any
 
 from transformers.trainer_callback import TrainerCallback, TrainerControl, TrainerState
 
+from ..core.config import from_environment
 from ..core.errors import UsageError
 from ..core.settings import EvaluationConfig
 from .dataset import MBPPEvalConfig
@@ -23,11 +24,11 @@ from .report import Report
 from .writers import Bare
 
 # %% ../../nbs/08_mbpp/07_callback.ipynb #e26a215d
-def create_eval_config_for_training(flags:EvaluationConfig | None=None,
+def create_eval_config_for_training(flags:EvaluationConfig | None=None, # By default what the environment says
                                     **changes  # Fields of `MBPPEvalConfig`
                                    )->MBPPEvalConfig:
     "Settings of the evaluations during training."
-    f = flags or EvaluationConfig()
+    f = flags or from_environment(EvaluationConfig)
     return replace(MBPPEvalConfig(dataset_path=f.mbpp_dataset_path,
                                   num_questions=f.mbpp_eval_num_questions, temperature=f.mbpp_eval_temperature,
                                   timeout_seconds=f.mbpp_eval_timeout_seconds, greedy=False), **changes)
