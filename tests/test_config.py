@@ -10,10 +10,9 @@ import yaml
 from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, SubjectConfig, TrainingConfig
 from adversarial_rl.mbpp.callback import create_eval_config_for_training
 from adversarial_rl.mbpp.dataset import MBPPEvalConfig
-from adversarial_rl.mbpp.evaluator import SubjectConfig
 
 KINDS = [TrainingConfig, PPOConfig]
 FLAT = [path for path in sorted(resource('configs').glob('*.yaml')) if not path.name.startswith(('grpo', 'spiral'))]

@@ -7,12 +7,19 @@ __all__ = ['run_training', 'run_inference', 'evaluate_mbpp', 'evaluate_tester', 
            'spiral_self_play', 'NotInstalled', 'load', 'Command']
 
 # %% ../../nbs/01_core/09_commands.ipynb #f5577452
+import contextlib
+import os
+import signal
+import threading
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
+from typing import Any
 
-from .errors import failed, UsageError
+from .config import parse_config
+from .errors import guarded, quiet_libraries, UsageError
 
 # %% ../../nbs/01_core/09_commands.ipynb #9e565097
 class NotInstalled(UsageError, ImportError):
@@ -31,27 +38,68 @@ def load(module:str,  # Below adversarial_rl, such as 'game.trainer'
         raise NotInstalled(wanted, missing) from e
 
 # %% ../../nbs/01_core/09_commands.ipynb #7af137c9
+@contextlib.contextmanager
+def _ends_at_once()->Iterator[None]:
+    "Inside, Ctrl-C prints one line and ends the process."
+    def end(number, frame):
+        os.write(2, b'\ninterrupted\n')
+        os._exit(130)
+    main_thread = threading.current_thread() is threading.main_thread()
+    if not main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    usual = signal.signal(signal.SIGINT, end)
+    try: yield
+    finally: signal.signal(signal.SIGINT, usual)
+
+# %% ../../nbs/01_core/09_commands.ipynb #5be0c7d1
 _EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late
 
 @dataclass(frozen=True)
 class Command:
-    "A module of the library with a function `main`; called, it runs it."
+    "A module of the library with a function `run`; called, it reads the settings and runs it."
     name: str
-    module: str       # Below adversarial_rl
-    about: str = ''   # One line of help
+    module: str                # Below adversarial_rl
+    settings: tuple[str, ...]  # The dataclasses that `run` gets, such as 'core.settings.PPOConfig'
+    about: str                 # One line of help
+    before: str = ''           # What is typed before the name
 
     def __call__(self, argv:list[str]|None=None)->int: # `sys.argv[1:]` by default; returns the exit code
-        try:
-            for package in _EVERY_COMMAND:
-                if not find_spec(package): raise NotInstalled(self.name, package)
-            main = load(self.module, self.name).main
-        except NotInstalled as e: return failed(str(e), 2)
-        return main(argv)
+        return guarded(self._run, argv)
 
-run_training = Command('run_training', 'game.run_training')
-run_inference = Command('run_inference', 'game.inference')
-evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator')
-evaluate_tester = Command('evaluate_tester', 'measure.evaluate_tester')
-grpo_code_execution = Command('grpo_code_execution', 'grpo.code_execution')
-grpo_code_game = Command('grpo_code_game', 'grpo.output_game')
-spiral_self_play = Command('spiral_self_play', 'selfplay.spiral')
+    def read(self, argv:list[str])->tuple[Any, ...]:
+        "The settings that flags, environment and files give; raises `UsageError`."
+        kinds = []
+        for where in self.settings:
+            module, _, kind = where.rpartition('.')
+            kinds.append(getattr(load(module, self.name), kind))
+        return parse_config(kinds, argv, self.about, self.before + self.name)
+
+    def _run(self, argv:list[str]):
+        for package in _EVERY_COMMAND:
+            if not find_spec(package): raise NotInstalled(self.name, package)
+        settings = self.read(argv)
+        with _ends_at_once():
+            quiet_libraries()
+            run = load(self.module, self.name).run
+        run(*settings)
+
+# %% ../../nbs/01_core/09_commands.ipynb #5be0c7d3
+run_training = Command(
+    'run_training', 'game.run_training',
+    ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
+    'Train a generator and a discriminator against each other, stage by stage.')
+run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),
+                        'Solve coding problems with the players of a checkpoint.')
+evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator',
+                        ('core.settings.SubjectConfig', 'mbpp.dataset.MBPPEvalConfig'), 'Measure a model on MBPP.')
+evaluate_tester = Command('evaluate_tester', 'measure.evaluate_tester', ('core.settings.TesterConfig',),
+                          'Evaluate a discriminator as a tester, beside random inputs and boundary values.')
+grpo_code_execution = Command('grpo_code_execution', 'grpo.code_execution', ('grpo.settings.GRPOSettings',),
+                              'GRPO with rewards for programs that run.')
+grpo_code_game = Command('grpo_code_game', 'grpo.output_game', ('grpo.settings.CodeGameSettings',),
+                         'One model writes programs, another predicts what they print.')
+spiral_self_play = Command(
+    'spiral_self_play', 'selfplay.spiral',
+    ('selfplay.config.SpiralConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
+    'Train one policy in both roles of a board game by self-play.')

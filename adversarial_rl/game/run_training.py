@@ -9,17 +9,13 @@ __all__ = ['run', 'main']
 import sys
 from pathlib import Path
 
-from ..core.config import parse_config
-from ..core.errors import guarded, quiet_libraries
+from ..core.commands import run_training
 from ..core.parallel import is_first_process
 from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 
 # %% ../../nbs/09_game/06_run_training.ipynb #8c5f1674
-def run(argv:list[str])->None:
+def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None:
     "The command `run_training`."
-    about = 'Train a generator and a discriminator against each other, stage by stage.'
-    config, ppo, evaluation = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], argv, about, 'run_training')
-    quiet_libraries()
     from adversarial_rl.game.trainer import report, train
     from adversarial_rl.record.plots import cross_play_map, training_curves
     results, output = train(config, ppo, evaluation=evaluation), Path(config.output_dir)
@@ -33,7 +29,7 @@ def run(argv:list[str])->None:
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
-    return guarded(run, argv)
+    return run_training(argv)
 
 # %% ../../nbs/09_game/06_run_training.ipynb #edf9b737
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

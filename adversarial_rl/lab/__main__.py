@@ -12,14 +12,22 @@ from ..core.commands import Command
 from ..core.errors import guarded, UsageError
 
 # %% ../../nbs/14_lab/10_main.ipynb #9974999e
+def _command(name:str, module:str, settings:str, about:str)->Command:
+    return Command(name, module, (settings,), about, 'python -m adversarial_rl.lab ')
+
 COMMANDS = {c.name: c for c in (
-    Command('compare_seeds', 'lab.seeds', 'run one training with several seeds'),
-    Command('compare_training', 'lab.comparison', 'compare ways to train, or rewards, at equal compute'),
-    Command('compare_baselines', 'lab.baselines', 'compare the baselines of self-play'),
-    Command('bench', 'lab.bench', 'measure speed and memory'),
-    Command('make_starter', 'starters.starter', 'make the bundled model of the game'),
-    Command('make_printing_starter', 'starters.printing', 'make the bundled model of printing programs'),
-    Command('make_games_starter', 'starters.games', 'make the bundled model of board games'))}
+    _command('compare_seeds', 'lab.seeds', 'lab.seeds.SeedsConfig', 'Run one training with several seeds.'),
+    _command('compare_training', 'lab.comparison', 'lab.comparison.ComparisonConfig',
+             'Compare ways to train, or rewards, at equal compute.'),
+    _command('compare_baselines', 'lab.baselines', 'lab.baselines.BaselinesConfig',
+             'Compare the baselines of self-play.'),
+    _command('bench', 'lab.bench', 'lab.bench.BenchConfig', 'Measure speed and memory.'),
+    _command('make_starter', 'starters.starter', 'starters.bundled.StarterConfig',
+             'Make the bundled model of the game.'),
+    _command('make_printing_starter', 'starters.printing', 'starters.bundled.StarterConfig',
+             'Make the bundled model of printing programs.'),
+    _command('make_games_starter', 'starters.games', 'starters.bundled.StarterConfig',
+             'Make the bundled model of board games.'))}
 
 def _help(argv:list[str]):
     "Print the names of the commands with one line each; raises `UsageError` for another flag."

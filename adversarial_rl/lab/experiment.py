@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Runs', 'T', 'Run', 'runs_of', 'Condition', 'Experiment', 'execute', 'runs_folder', 'LabConfig', 'run_experiment',
-           'command', 'in_turns', 'seconds_of', 'spread', 'run_python', 'in_fresh_process']
+           'in_turns', 'seconds_of', 'spread', 'run_python', 'in_fresh_process']
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #771fc847
 import json
@@ -19,8 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from ..core.config import parse_config
-from ..core.errors import guarded, UsageError
+from ..core.errors import UsageError
 from ..core.files import check_writable, resource, write_json
 from ..core.settings import setting
 from ..record.tables import check_document, write_table
@@ -157,13 +156,6 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     experiment.figure(runs, figure)
     print(f'{table}\n\nfigure in {figure}')
     if config.results: write_table(config.results, experiment.name, table, figure)
-def command(name:str, about:str, kind:type[LabConfig], describe:Callable[[Any], Experiment]
-           )->Callable[[list[str] | None], int]:
-    "The function `main` of a command: reads its settings and runs the experiment that they describe."
-    def run(argv:list[str]):
-        config, = parse_config([kind], argv, about, f'python -m adversarial_rl.lab {name}')
-        run_experiment(describe(config), config)
-    return partial(guarded, run)
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #1db8cc87
 T = TypeVar('T')

@@ -11,6 +11,8 @@ from typing import Any
 
 import torch
 
+from ..core.settings import ROLE_BASELINES
+
 # %% ../../nbs/05_learn/02_advantages.ipynb #a36f0c3f
 def at_last(reward:torch.Tensor,  # (B,) one reward a row
             mask:torch.Tensor     # (B, T) bool, tokens the player chose
@@ -61,7 +63,7 @@ def whiten(x:torch.Tensor,      # (B, T)
 # %% ../../nbs/05_learn/02_advantages.ipynb #93510bdd
 class RoleBaseline:
     "The expected reward of each role in each board game."
-    KINDS = ('role', 'shared', 'none', 'group')
+    KINDS = ROLE_BASELINES
     DECAY = 0.95   # Weight of the past when an expectation moves
     def __init__(self, kind:str='role'): # One of `KINDS`
         self.kind, self.value = kind, dict[str, float]()

@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.errors import UsageError
-from ..core.settings import PPOConfig, QWEN, RunConfig, setting, with_defaults
-from ..learn.advantages import RoleBaseline
+from ..core.settings import PPOConfig, QWEN, ROLE_BASELINES, RunConfig, setting, with_defaults
 from .matches import OPPONENTS
 
 # %% ../../nbs/11_selfplay/04_config.ipynb #a4dfd4dc
@@ -25,7 +24,7 @@ class SpiralConfig(RunConfig):
     games_per_step: int = setting(128, 'games in a batch, all board games together', 2, 10**6)
     baseline: str = setting(
         'role', 'what a reward is compared with: an expectation for each role, one for both roles, nothing, '
-        "or each role's mean and deviation in the batch", choices=RoleBaseline.KINDS)
+        "or each role's mean and deviation in the batch", choices=ROLE_BASELINES)
     opening_plies: int = setting(
         5, 'most random moves before a game; without them self-play forgets positions that it stops visiting', 0, 100)
     think: bool = setting(False, 'prompt for <think> and <answer>')

@@ -12,11 +12,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Protocol, TYPE_CHECKING
 
 from ..core.errors import UsageError
-from ..model.agents import Agent
 from .board_games import deal, is_open, load_game, move_in, name_of, opening, see, solve
 
 if TYPE_CHECKING:
     import pyspiel
+
+    from adversarial_rl.model.agents import Agent  # It needs PyTorch, which the command's help does without
 
 # %% ../../nbs/11_selfplay/02_matches.ipynb #9a333b3f
 class BoardPlayer(Protocol):
@@ -26,7 +27,7 @@ class BoardPlayer(Protocol):
 # %% ../../nbs/11_selfplay/02_matches.ipynb #e8da1f32
 class PromptedPlayer:
     "An `Agent` that is prompted with each position."
-    def __init__(self, agent:Agent, temperature:float=1.0, think:bool=False):
+    def __init__(self, agent:'Agent', temperature:float=1.0, think:bool=False):
         self.agent, self.temperature, self.think = agent, temperature, think
 
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
