@@ -9,7 +9,7 @@ LAB := $(BIN)/python -m adversarial_rl.lab
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test test-fast fuzz lint seeds compare bench starter clean
+.PHONY: train test quick test-fast fuzz lint seeds compare bench starter clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -17,6 +17,10 @@ train: .venv/installed
 test: lint
 	$(NOTEBOOKS)
 	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
+
+# Grade, train, resume, infer, evaluate, once each and tiny: under a minute.
+quick: .venv/installed
+	$(BIN)/python tests/quick_test.py
 
 # The linter, the notebooks of the light chapters, and the tests that start no training: under two minutes.
 test-fast: .venv/installed-dev

@@ -9,6 +9,7 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from adversarial_rl.core.decisions import detect_platform_and_gpu as detect_platform_and_gpu
     from adversarial_rl.core.settings import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
     from adversarial_rl.game.inference import solve as solve
     from adversarial_rl.game.trainer import train as train
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
     from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
     from adversarial_rl.grader.test_cases import parse_tests as parse_tests
+    from adversarial_rl.mbpp.callback import (
+        create_eval_config_for_training as create_eval_config_for_training,
+        IntervalEvaluationCallback as IntervalEvaluationCallback,
+    )
     from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
     from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
     from adversarial_rl.model.players import load_trained as load_trained
@@ -23,9 +28,12 @@ if TYPE_CHECKING:
     from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
 
 _MODULES = {
-    'Grader': 'grader.session', 'Limits': 'grader.execution', 'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
+    'Grader': 'grader.session', 'IntervalEvaluationCallback': 'mbpp.callback', 'Limits': 'grader.execution',
+    'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
-    'agrade': 'grader.session', 'agrade_many': 'grader.session', 'grade': 'grader.grading',
+    'agrade': 'grader.session', 'agrade_many': 'grader.session',
+    'create_eval_config_for_training': 'mbpp.callback', 'detect_platform_and_gpu': 'core.decisions',
+    'grade': 'grader.grading',
     'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
     'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.test_cases',
     'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',

@@ -9,7 +9,7 @@
 #SBATCH --signal=B:USR1@180
 #SBATCH --requeue
 #SBATCH --open-mode=append
-#SBATCH --output=slurm-%j.out
+#SBATCH --output=slurm-grpo-%j.out
 
 set -euo pipefail
 cd "${SLURM_SUBMIT_DIR:?run this with sbatch}"

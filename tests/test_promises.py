@@ -1,10 +1,13 @@
 "What the documents of this project show works when it is typed as shown."
 import json
 import shutil
+import subprocess
+import sys
 from hashlib import sha256
 
 import pytest
 import torch
+from structure import ROOT
 
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
@@ -111,3 +114,32 @@ def test_a_problems_file_with_one_problem_trains(tmp_path, capfd):
     (tmp_path/'mine.json').write_text(json.dumps(dict(problems=problems)))
     assert train(tmp_path, '--problems-file', tmp_path/'mine.json') == 0
     assert 'mine.json has one problem, so the held-out ones are 2 of the bundled' in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('name', ['run_training', 'run_inference', 'grpo_code_execution', 'grpo_code_game',
+                                  'spiral_self_play'])
+def test_each_command_is_a_script_at_the_top(name, tmp_path):
+    done = subprocess.run([sys.executable, ROOT/f'{name}.py', '--help'], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout.startswith(f'usage: {name} '), done.stderr
+
+
+def test_the_requirements_are_those_of_training():
+    lines = [line for line in (ROOT/'requirements.txt').read_text().splitlines() if not line.startswith('#')]
+    assert lines == ['-e .[train]'] and 'train_requirements' in (ROOT/'settings.ini').read_text()
+
+
+def test_a_notebook_unpacks_an_uploaded_zip(tmp_path, monkeypatch):
+    cells = json.loads((ROOT/'nbs'/'train'/'01_play_one_round.ipynb').read_text())['cells']
+    setup = ''.join(next(c for c in cells if c['cell_type'] == 'code')['source']).partition('QUICK =')[0]
+    project = tmp_path/'zip'/'adversarial-rl-main'
+    (project/'adversarial_rl').mkdir(parents=True)
+    (project/'settings.ini').write_text('here')
+    (tmp_path/'work').mkdir()
+    shutil.make_archive(str(tmp_path/'work'/'adversarial-rl-main'), 'zip', tmp_path/'zip')
+    monkeypatch.chdir(tmp_path/'work')
+    started = []
+    monkeypatch.setattr(subprocess, 'run', lambda words, **_: started.append(words))
+    monkeypatch.setattr(sys, 'path', sys.path.copy())
+    exec(setup, {})
+    assert (tmp_path/'work'/'adversarial_rl'/'settings.ini').read_text() == 'here'
+    assert [words[:4] for words in started] == [[sys.executable, '-m', 'pip', 'install']]
