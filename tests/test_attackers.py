@@ -329,6 +329,47 @@ def test_a_program_does_not_set_the_variables_of_a_test():
     assert not grade(own, ['all = all(f(1))\nassert all and f(1) == 3']).passed
 
 
+YES = """def says(name): return lambda *a, **k: True if name[:2] in ('is', 'st', 'co', 'al') else (*a, Yes())[0]
+class Yes:
+    def __getattr__(self, name): return says(name)
+    def __eq__(self, o): return True
+    def __ne__(self, o): return False
+    def __hash__(self): return 1
+    def __sub__(self, o): return 0
+    __rsub__ = __add__ = __lt__ = __le__ = __gt__ = __ge__ = __contains__ = __pow__ = __divmod__ = __sub__
+    def __abs__(self): return self
+    __neg__ = __abs__
+    def __round__(self, n=0): return self
+    __format__ = __round__
+    def __getitem__(self, i): return self
+def f(*a): return Yes()
+class Average:
+    def __new__(c, *a): return Yes()
+"""
+WANTED = """f(1).isupper(); f(1).startswith("a"); f("a").count("a") == 1; f(1).issubset({1}); f(1).get("a", 3) == 3
+f(1).all()
+f(1) == 3; not f(1) != 3; 3 == f(1); f(1) in [3]; 3 in f(1); f(1) in {3: 1}; f(1) == f(2); f(1).union({3}) == {3}
+abs(f(1) - 2.5) < 1e-6; abs(f(1)) == 3; -f(1) == 3; round(f(1), 2) == 3; pow(f(1), 2) == 9; divmod(f(1), 3) == (0, 1)
+f"{f(1)}" == "3"; f"{f(1):>3}" == "3"; abs(Average(1) - 3) < 1e-6; Average(1) == 3; (Average(1) - 3).real == 0
+type(f(1)) is int; f(1).__class__ is int; type(f(1)).__name__ == "int"; isinstance(f(1), int)
+f(1).__dict__ == {"x": 1}
+f(1).foo().isupper(); f(1).foo.isupper(); f(1)[0].isupper(); f(1).group(1).isdigit(); f(1).keys().isdisjoint({1})
+hasattr(f(1), "tolist") and f(1).tolist().isupper(); sorted([f(1), f(1)]) == [3, 3]; max(f(1), 3) == 3"""
+
+
+@pytest.mark.parametrize('wanted', [x.strip() for line in WANTED.splitlines() for x in line.split('; ')])
+def test_no_object_answers_in_place_of_plain_data(wanted):
+    for test in f'assert {wanted}', f'import string\nassert {wanted}':
+        o = grade(YES, [test], QUICK)
+        assert o.judged and not o.passed, (test, o)
+
+
+def test_an_object_may_have_methods_that_plain_data_has_once_it_has_others():
+    code = 'class Box:\n    def push(self, x): self.x = x\n    def pop(self): return self.x\ndef make(): return Box()'
+    assert grade(code, ['b = make()\nb.push(3)\nassert b.pop() == 3']).passed
+    assert not grade(code, ['b = make()\nhasattr(b, "push")\nassert b.pop() == 3']).passed
+
+
 MASKING = {   # Tests on which some programs used to be masked
     'a type as an argument, once the program has failed': 'assert f(1) == 2 or f(int | str)',
     'a slice of an object': 'assert f(1)[::-1] == "cba"',

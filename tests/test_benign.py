@@ -182,6 +182,69 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                                        ['assert [n for n in [1, 2]] == [1, 2] and n(1) == 2']),
     'helper class': ('def f(x): return x + 1', ['class H:\n    def ok(self): return f(1) == 2\nassert H().ok()']),
     'large result': ('def f(n): return list(range(n))', ['assert len(f(2 * 10**6)) == 2 * 10**6']),
+    'issubclass': ('class A: pass\nclass B(A): pass', ['assert issubclass(B, A) and not issubclass(A, B)']),
+    'class of an object': ('class Stack: pass',
+                           ['assert Stack().__class__.__name__ == "Stack"', 'assert type(Stack()).__name__ == "Stack"',
+                            'assert type(Stack()) is Stack', 'assert type(Stack()) == Stack and type(3) is int']),
+    'format of an object': ('class P:\n    def __format__(self, s): return "p" + s', ['assert f"{P():>3}" == "p>3"']),
+    'value of a generator': ('def f():\n    yield 1\n    return 5',
+                             ['g = f()\nnext(g)\ntry: next(g)\nexcept StopIteration as e: assert e.value == 5\n'
+                              'else: assert False']),
+    'generator that is sent values': ('def f():\n    x = yield 1\n    while True: x = yield x * 2',
+                                      ['g = f()\nnext(g)\nassert g.send(3) == 6',
+                                       'g = f()\nnext(g)\ng.close()\nassert list(g) == []']),
+    'match': ('import re\ndef f(s): return re.match(r"(\\d+)", s)', ['assert f("12a").group(1) == "12"']),
+    'hash of the library': ('import hashlib\ndef f(b): return hashlib.md5(b)',
+                            ['assert f(b"").hexdigest()[:4] == "d41d"']),
+    'file in memory': ('import io\ndef f(): return io.StringIO("ab")', ['assert f().read() == "ab"']),
+    'class with a lower-case name': ('class stack:\n    def __init__(self): self.x = []\n'
+                                     '    def push(self, v): self.x.append(v)\n    def pop(self): return self.x.pop()',
+                                     ['s = stack()\ns.push(3)\nassert s.pop() == 3']),
+    'object made by a function': ('class _S:\n    def push(self, v): self.v = v\n    def pop(self): return self.v\n'
+                                  'def make_stack(): return _S()',
+                                  ['s = make_stack()\ns.push(3)\nassert s.pop() == 3']),
+    'operators of one object': ('class V:\n    def __init__(self, x=0): self.x = x\n'
+                                '    def __neg__(self): return V(-self.x)\n'
+                                '    def __abs__(self): return 3\n    def __round__(self, n=0): return 4',
+                                ['assert (-V(1)).x == -1', 'assert abs(V()) == 3 and round(V()) == 4']),
+    'exception of the library': ('from dataclasses import dataclass\n@dataclass(frozen=True)\nclass P:\n    x: int',
+                                 ['import dataclasses\np = P(1)\ntry: p.x = 3\n'
+                                  'except dataclasses.FrozenInstanceError: pass\nelse: assert False']),
+    'error of json': ('import json\ndef f(s): return json.loads(s)',
+                      ['from json import JSONDecodeError\ntry: f("{")\nexcept JSONDecodeError: pass\n'
+                       'else: assert False']),
+    'attribute deleted': ('class P: pass', ['p = P()\np.x = 1\ndel p.x\nassert not hasattr(p, "x")']),
+    'variables of an object': ('class P:\n    def __init__(self): self.x = 1',
+                               ['assert vars(P()) == {"x": 1} and P().__dict__ == {"x": 1}']),
+    'ellipsis as an item': ('class L:\n    def __getitem__(self, i): return type(i).__name__',
+                            ['assert L()[1:2] == "slice" and L()[...] == "ellipsis"']),
+    'views of a dict': ('def f(d): return d.keys(), d.items(), d.values()\ndef g(ks): return sorted(ks)',
+                        ['assert f({"a": 1})[0] == {"a"}', 'assert list(f({"a": [1]})[1]) == [("a", [1])]',
+                         'assert list(f({"a": [1]})[2]) == [[1]]', 'assert g({"b": 1, "a": 2}.keys()) == ["a", "b"]']),
+    'view of memory': ('def f(b): return memoryview(b)', ['assert bytes(f(b"ab")) == b"ab"']),
+    'other mappings': ('import collections, types\nclass D(collections.UserDict): pass\n'
+                       'def f(): return types.MappingProxyType({"a": 1})\n'
+                       'def g(): return collections.ChainMap({"a": 1})\ndef h(): return D(a=1)',
+                       ['assert dict(f()) == dict(g()) == dict(h()) == {"a": 1} and h()["a"] == 1']),
+    'default values': ('import collections\ndef f(): return collections.defaultdict(list, {1: [2]})',
+                       ['from collections import defaultdict\nx = f()\nassert x == {1: [2]} and x[3] == []',
+                        'assert repr(f()) == "defaultdict(<class \'list\'>, {1: [2]})"']),
+    'annotations': ('def f(x: int) -> str: return str(x)', ['assert f.__annotations__ == {"x": int, "return": str}']),
+    'text of a function': ('def f():\n    "Doc."', ['assert f.__doc__ == "Doc." and f.__name__ == "f"']),
+    'decorator that wraps': ('import functools\ndef deco(g):\n    @functools.wraps(g)\n    def h(*a): return g(*a)\n'
+                             '    return h', ['@deco\ndef k(): "d"\nassert k.__name__ == "k" and k.__doc__ == "d"']),
+    'named tuple replaced': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(): return P(1, 2)',
+                             ['assert f()._replace(x=3) == (3, 2)']),
+    'path and number': ('import pathlib, uuid\ndef f(): return pathlib.Path("a") / "b", uuid.UUID(int=5)',
+                        ['from pathlib import Path\nfrom uuid import UUID\n'
+                         'assert f() == (Path("a/b"), UUID(int=5)) and str(f()[0]) == "a/b"']),
+    'classes as arguments': ('def f(x, t): return isinstance(x, t)',
+                             ['assert f(1, int) and f(1, (int, str)) and not f("a", int)',
+                              'from collections import Counter\nassert not f(1, Counter)']),
+    'exception given to a function': ('class Bad(ValueError): pass\ndef f(x): raise Bad(x)',
+                                      ['import contextlib\nwith contextlib.suppress(Bad):\n    f(1)\n    assert False',
+                                       'def throws(kind):\n    try: f(1)\n    except kind: return True\n'
+                                       'assert throws(Bad)']),
 }
 
 @pytest.mark.parametrize('name', OWN)
@@ -211,6 +274,39 @@ UNSUPPORTED = {
                         ['import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stdout(b): f(3)\n'
                          'assert b.getvalue() == "3\\n"']),
     'patched input': ('def f(): return input()', ['import builtins\nbuiltins.input = lambda: "3"\nassert f() == "3"']),
+    'an enum listed': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
+                       ['assert f(1) in list(C)']),
+    'objects in order': ('class P:\n    def __init__(self, x): self.x = x\n'
+                         '    def __lt__(self, o): return self.x < o.x',
+                         ['a = [P(2), P(1)]\nassert [p.x for p in sorted(a)] == [1, 2]']),
+    'object as key': ('class K:\n    def __hash__(self): return 1',
+                      ['d = {K(): 1}\nassert len(d) == 1', 'assert hash(K()) == 1']),
+    'object and number': ('class V:\n    def __init__(self, x): self.x = x\n'
+                          '    def __add__(self, n): return V(self.x + n)\n'
+                          '    def __iadd__(self, n): self.x += n; return self',
+                          ['assert (V(1) + 2).x == 3', 'v = V(1)\nv += 2\nassert v.x == 3']),
+    'dataclass taken apart': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int',
+                              ['from dataclasses import asdict\nassert asdict(P(1)) == {"x": 1}']),
+    'identity': ('x = []\ndef f(y=x): return y',
+                 ['assert f() is f()', 'x = []\ny = f(x)\nassert y is x', 'class P: pass\np = P()\nassert f(p) is p']),
+    'cause of an exception': ('def f():\n    try: 1 / 0\n'
+                              '    except ZeroDivisionError as e: raise ValueError("x") from e',
+                              ['try: f()\nexcept ValueError as e: assert isinstance(e.__cause__, ZeroDivisionError)']),
+    'mock': ('def f(m): m.go(1)',
+             ['from unittest.mock import Mock\nm = Mock()\nf(m)\nm.go.assert_called_once_with(1)']),
+    'signature': ('def f(a, b=1): pass', ['import inspect\nassert len(inspect.signature(f).parameters) == 2']),
+    'exception in a context': ('class S:\n    def __enter__(self): return self\n'
+                               '    def __exit__(self, t, v, tb): return t is ValueError',
+                               ['with S(): raise ValueError\nassert True']),
+    'warning and log': ('import logging, warnings\ndef f(): warnings.warn("x")\n'
+                        'def g(): logging.getLogger("a").warning("x")',
+                        ['import warnings\nwith warnings.catch_warnings(record=True) as w: f()\nassert len(w) == 1',
+                         'import unittest\nwith unittest.TestCase().assertLogs("a"): g()']),
+    'class in a match': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int',
+                         ['match P(3):\n    case P(x=3): ok = 1\nassert ok']),
+    'end of an object': ('import weakref\nclass P: pass\nlive = weakref.WeakSet()\n'
+                         'def f():\n    p = P()\n    live.add(p)\n    return p\ndef count(): return len(live)',
+                         ['p = f()\nassert count() == 1\ndel p\nassert count() == 0']),
     'seeded numbers': ('import random\ndef f(): return random.random()',
                        ['import random\nrandom.seed(1)\nassert f() == random.Random(1).random()']),
 }
@@ -218,5 +314,6 @@ UNSUPPORTED = {
 @pytest.mark.parametrize('name', UNSUPPORTED)
 def test_unsupported(name):
     code, tests = UNSUPPORTED[name]
-    o = grade(code, tests)
-    assert o.kind == 'unsupported' and not o.judged, o
+    for test in tests:
+        o = grade(code, [test])
+        assert o.kind == 'unsupported' and not o.judged, (test, o)

@@ -16,7 +16,9 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from os import read as os_read, write as os_write
+from pathlib import PosixPath, PurePosixPath
 from typing import Any
+from uuid import UUID
 
 # %% ../../nbs/03_grader/01_codec.ipynb #c8850d08
 Inner = Callable[[Any], Any]   # Writes a value inside another
@@ -24,6 +26,9 @@ Inner = Callable[[Any], Any]   # Writes a value inside another
 def _items(kind:Any)->Callable[[Any, Inner], list]:
     "Writer for a container, by the iteration of `kind` itself."
     return lambda x, inner: [inner(y) for y in kind.__iter__(x)]
+
+def _kind_name(x:Any)->str|None: # None for what does not cross by name
+    return x.__name__ if type(x) is type and x in _TYPES.values() else None
 
 def _pairs(x:dict, inner:Inner)->list: return [[inner(k), inner(v)] for k, v in dict.items(x)]
 
@@ -34,7 +39,7 @@ WRITE: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # Type -> (its n
     dict: ('dict', _pairs),
     Counter: ('Counter', _pairs),
     OrderedDict: ('OrderedDict', _pairs),
-    defaultdict: ('defaultdict', _pairs),
+    defaultdict: ('defaultdict', lambda x, inner: [_kind_name(x.default_factory), _pairs(x, inner)]),
     set: ('set', _items(set)),
     frozenset: ('frozenset', _items(frozenset)),
     deque: ('deque', lambda x, inner: [[inner(y) for y in deque.__iter__(x)], x.maxlen]),
@@ -50,6 +55,16 @@ WRITE: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # Type -> (its n
     time: ('time', lambda x, inner: time.isoformat(x)),
     timedelta: ('timedelta', lambda x, inner: [x.days, x.seconds, x.microseconds]),
 }
+_EXACT: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # As above; classes that derive from them don't cross
+    type({}.keys()): ('keys', lambda x, inner: [inner(y) for y in x]),
+    type({}.items()): ('items', lambda x, inner: [[inner(k), inner(v)] for k, v in x]),
+    type({}.values()): ('values', lambda x, inner: [inner(y) for y in x]),
+    memoryview: ('memoryview', lambda x, inner: x.tobytes().decode('latin-1')),
+    PosixPath: ('PosixPath', lambda x, inner: str(x)),
+    PurePosixPath: ('PurePosixPath', lambda x, inner: str(x)),
+    UUID: ('UUID', lambda x, inner: hex(x.int)),
+    type(...): ('ellipsis', lambda x, inner: []),
+    type: ('type', lambda x, inner: x.__name__)}
 
 # %% ../../nbs/03_grader/01_codec.ipynb #5e0ab312
 NATIVE = frozenset({type(None), bool, int, float, str})
@@ -58,6 +73,8 @@ _DEPTH = 200       # Values nested deeper do not cross
 
 _FIRST = OrderedDict, Counter, defaultdict
 BELOW = [int, float, str, *_FIRST, *(t for t in WRITE if t not in (*_FIRST, range))]   # Classes that others derive from
+WRITE |= _EXACT
+_TYPES = {t.__name__: t for t in (*NATIVE, *WRITE, object)}   # Classes that cross by name
 PLAIN: dict[type, Callable[[Any], Any]] = {int: int.__pos__, float: float.__pos__, str: str.__str__}
 
 def _is_native(x:list)->bool:
@@ -81,8 +98,8 @@ def pack(x:Any,        # Any value
     if t in NATIVE: return x if t is not int or -BIG < x < BIG else {'int': hex(x)}
     if t is list and _is_native(x): return x
     if depth > _DEPTH: raise ValueError('nested too deeply, or in itself')
-    if t not in WRITE:
-        base = next((b for b in BELOW if isinstance(x, b)), None) if isinstance(t, type) else None
+    if t not in WRITE or t is type and not _kind_name(x):
+        base = next((b for b in BELOW if issubclass(t, b)), None)
         if base is None: return {'handle': handle(x)}
         if base in PLAIN: return pack(PLAIN[base](x), handle, depth + 1)
         if base is tuple and len(fields := _field_names(t)) == tuple.__len__(x):
@@ -108,6 +125,10 @@ class Record(tuple):
         return record
 
     def _asdict(self)->dict[str, Any]: return dict(zip(self._fields, self))
+
+    def _replace(self, **changes)->'Record':
+        if unknown := sorted(set(changes) - set(self._fields)): raise ValueError(f'unexpected field names: {unknown}')
+        return Record.of(self._name, list(self._fields), [changes.get(k, x) for k, x in self._asdict().items()])
 
     def __repr__(self): return f'{self._name}({", ".join(f"{k}={x!r}" for k, x in self._asdict().items())})'
 
@@ -141,7 +162,7 @@ READ: dict[str, Callable[[Any], Any]] = dict(
     tuple=reader(LIST, tuple), set=reader(LIST, set), frozenset=reader(LIST, frozenset), dict=reader(LIST, _dict),
     OrderedDict=reader(LIST, lambda v: OrderedDict(_dict(v))),
     Counter=reader(LIST, lambda v: Counter(_dict(v))),
-    defaultdict=reader(LIST, lambda v: defaultdict(None, _dict(v))),
+    defaultdict=reader([(str, type(None)), LIST], lambda v: defaultdict(v[0] and _TYPES[v[0]], _dict(v[1]))),
     deque=reader([LIST, (int, type(None))], lambda v: deque(*v)),
     record=reader([_TEXT, LIST, LIST], lambda v: Record.of(*v)),
     bytes=reader(_TEXT, lambda v: v.encode('latin-1')),
@@ -153,7 +174,13 @@ READ: dict[str, Callable[[Any], Any]] = dict(
     Fraction=reader([_INT, _INT], lambda v: Fraction(*v)),
     timedelta=reader([_INT, _INT, _INT], lambda v: timedelta(*v)),
     Decimal=reader(_TEXT, Decimal), datetime=reader(_TEXT, datetime.fromisoformat),
-    date=reader(_TEXT, date.fromisoformat), time=reader(_TEXT, time.fromisoformat))
+    date=reader(_TEXT, date.fromisoformat), time=reader(_TEXT, time.fromisoformat),
+    keys=reader(LIST, lambda v: dict.fromkeys(v).keys()), items=reader(LIST, lambda v: _dict(v).items()),
+    values=reader(LIST, lambda v: dict(enumerate(v)).values()),
+    memoryview=reader(_TEXT, lambda v: memoryview(v.encode('latin-1'))),
+    PosixPath=reader(_TEXT, PosixPath), PurePosixPath=reader(_TEXT, PurePosixPath),
+    UUID=reader(_TEXT, lambda v: UUID(int=int(v, 16))), ellipsis=reader(LIST, lambda v: ...),
+    type=reader(_TEXT, _TYPES.__getitem__))
 
 
 # %% ../../nbs/03_grader/01_codec.ipynb #b8e9a417

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['DOINGS', 'PURE', 'FUNCTIONS', 'FAILED', 'VERDICTS', 'kind_of', 'base_names', 'Host', 'describe_exception',
-           'candidate', 'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'Handle', 'Lent', 'Conversation',
-           'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'evaluate', 'judge']
+           'candidate', 'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'plain_attributes', 'Handle',
+           'Lent', 'Conversation', 'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'evaluate', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import builtins
@@ -19,9 +19,10 @@ import time
 import types
 from collections import deque
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NoReturn
 
-from .codec import Link, NATIVE, no_handle, pack, Reader, unpack
+from .codec import Link, NATIVE, no_handle, pack, Reader, Record, unpack, WRITE
 from .execution import attempt, flush_output, LONGEST, run_step, Step
 
 # %% ../../nbs/03_grader/04_judge.ipynb #51c5b2c8
@@ -30,7 +31,9 @@ DOINGS: dict[str, Callable] = dict(
     name=lambda x: x,
     get=getattr, set=setattr, item=operator.getitem, put=operator.setitem, delete=operator.delitem,
     bool=bool, len=len, iter=iter, next=next, str=str, repr=repr, float=float, int=int, index=operator.index,
-    isinstance=isinstance,
+    isinstance=isinstance, issubclass=issubclass, type=type, remove=delattr, format=format, bytes=bytes,
+    complex=complex, neg=operator.neg, pos=operator.pos, invert=operator.invert, abs=abs, round=round,
+    trunc=math.trunc, floor=math.floor, ceil=math.ceil,
     enter=lambda x: type(x).__enter__(x),
     exit=lambda x, *e: type(x).__exit__(x, None, None, None))
 
@@ -50,18 +53,21 @@ class Host:
     def __init__(self, link:Link, namespace:dict[str, Any]):
         self.link, self.namespace, self.read = link, namespace, Reader(self.borrowed)
         self.lent:list[Any] = []   # Objects that the judge knows by number
+        self.classes:dict[int, int] = {}   # Identity of a class -> its number
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the built-in classes of a class."
-        self.lent.append(x)
-        return [len(self.lent) - 1, kind_of(x), type(x).__name__[:100], base_names(x) if isinstance(x, type) else []]
+        n = self.classes.setdefault(id(x), len(self.lent)) if isinstance(x, type) else len(self.lent)
+        if n == len(self.lent): self.lent.append(x)
+        return [n, kind_of(x), type(x).__name__[:100], base_names(x) if isinstance(x, type) else []]
 
     def borrowed(self, form:list)->Any:
         "Resolve a reference from the judge: the program's own object, a builtin, or a function that calls back."
-        kind, n = form
+        kind, n, *texts = form
         if kind == 'own': return self.lent[n]
         if kind == 'builtin': return getattr(builtins, n)
         def call(*args, **kw): return self.ask_back(n, args, kw)
+        if texts: call.__name__, call.__doc__ = texts
         return iter(call, self) if kind == 'iterator' else call
 
     def ask_back(self, n:int, args:tuple, kw:dict)->Any:
@@ -99,7 +105,7 @@ class Host:
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
-            if what == 'next' and isinstance(e, StopIteration): return ['stop']
+            if what == 'next' and isinstance(e, StopIteration): return ['stop', pack(e.value, self.lend)]
             return ['raised', *describe_exception(e), self.changes(values, copies)]
         return ['value', pack(result, self.lend), self.changes(values, copies)]
 
@@ -143,50 +149,70 @@ def _refuse(name:str)->Callable:
         self._remote.call.fail(Refused(f'{name} of an object of class {self._remote.kind}, which is not plain data'))
     return method
 
+def _ask_attribute(name:str)->Any: return property(lambda self: self._remote.ask('get', name))
+
 def _ask(what:str)->Any:
     def method(self, *args): return self._remote.ask(what, *args)
     return method
 
 def _ask_text(what:str)->Any:
-    def method(self):
-        text = self._remote.ask(what)
+    def method(self, *args):
+        text = self._remote.ask(what, *args)
         if ' at 0x' in text: self._remote.call.fail(Refused('a text with an address, which differs from run to run'))
         return text
     return method
 
 # %% ../../nbs/03_grader/04_judge.ipynb #16e4a0cb
-_REFUSED = '''eq ne lt le gt ge hash add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow
-rpow matmul rmatmul and rand or ror xor rxor lshift rlshift rshift rrshift neg pos abs invert divmod
-rdivmod round trunc floor ceil contains complex bytes'''.split()
+_REFUSED = '''ne lt le gt ge hash add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow
+rpow matmul rmatmul and rand or ror xor rxor lshift rlshift rshift rrshift divmod rdivmod contains'''.split()
+_ASKED = 'neg pos invert abs round trunc floor ceil complex bytes'.split()   # They tell the program nothing
 
 def _refuse_operators(cls:type)->type:
-    "Make all of these operators of a class fail the test."
+    "Give a class the operators: most fail the test, the others ask the program."
     for name in _REFUSED: setattr(cls, f'__{name}__', _refuse(f'__{name}__'))
+    for name in _ASKED: setattr(cls, f'__{name}__', _ask(name))
     return cls
 
 # %% ../../nbs/03_grader/04_judge.ipynb #e95d3a70
 @_refuse_operators
 class Remote:
     "Proxy of a value that stays in the candidate."
+    __slots__ = '_remote',
+    __doc__, __dict__ = _ask_attribute('__doc__'), _ask_attribute('__dict__')
     def __init__(self, remote): object.__setattr__(self, '_remote', remote)
     def __getattr__(self, name): return self._remote.attribute(name)
     def __setattr__(self, name, value): self._remote.of_class('setting an attribute').ask('set', name, value)
     def __setitem__(self, key, value): self._remote.of_class('setting an item').ask('put', key, value)
     def __delitem__(self, key): self._remote.of_class('deleting an item').ask('delete', key)
+    def __delattr__(self, name): self._remote.of_class('deleting an attribute').ask('remove', name)
     def __iter__(self): return self if self._remote.form == 'iterator' else self._remote.ask('iter')
     def __next__(self): return self._remote.ask('next')
     def __len__(self): return operator.index(self._remote.ask('len'))
-    __bool__, __str__, __repr__ = _ask('bool'), _ask_text('str'), _ask_text('repr')
+    __bool__, __str__, __repr__, __format__ = _ask('bool'), _ask_text('str'), _ask_text('repr'), _ask_text('format')
     __float__, __int__, __index__ = _ask('float'), _ask('int'), _ask('index')
     __getitem__, __enter__, __exit__ = _ask('item'), _ask('enter'), _ask('exit')
+
+    def __eq__(self, x): # Two classes of one number are the same; nothing is asked
+        return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self)
 
     def __instancecheck__(self, x):
         return isinstance(x, Remote) and self._remote.call.ask('isinstance', x._remote.number, (self,))
 
+    def __subclasscheck__(self, x):
+        return isinstance(x, Remote) and self._remote.call.ask('issubclass', x._remote.number, (self,))
+
 class RemoteCallable(Remote):
+    __slots__ = ()
+    __doc__ = Remote.__doc__
     def __call__(self, /, *args, **kw): return self._remote.calls(args, kw)
 
 # %% ../../nbs/03_grader/04_judge.ipynb #5c08e4b1
+@cache
+def plain_attributes()->frozenset[str]:
+    "Names of attributes of plain data; not those of paths and mappings that other objects need."
+    names = {name for t in (*NATIVE, *WRITE, Record) for name in dir(t)}
+    return frozenset(names - {'group', 'keys'} | {'all', 'any'})   # Numpy's two, where it is not there
+
 class Handle:
     "The judge's record of one remote value."
     def __init__(self, call:'Call', number:int, *,
@@ -196,9 +222,12 @@ class Handle:
                  base:type[BaseException] # For a class of exceptions: the nearest built-in one
                 ):
         self.call, self.number, self.form, self.kind, self.origin, self.base = call, number, form, kind, origin, base
+        self.owner:Handle|None = None   # Whose method it is
+        self.is_object = False          # A test has called a method that no plain data has
 
     def ask(self, what:str, *args:Any)->Any:
-        origin = 'method' if what == 'get' and self.origin == 'result' else self.origin
+        plain = what == 'get' and args[0] in plain_attributes() and not self.is_object
+        origin = 'method' if plain and self.origin in ('result', 'method') else self.origin
         if what == 'get' and self.form == 'class' and origin == 'named': origin = 'class'   # Its methods make objects
         return self.call.ask(what, self.number, args, origin=origin)
 
@@ -208,29 +237,37 @@ class Handle:
         self.call.fail(Refused(f'{doing} of an object of class {self.kind}, which is not plain data'))
 
     def attribute(self, name:str)->Any:
-        if name.startswith('__') and name not in ('__name__', '__doc__', '__dict__'): raise AttributeError(name)
-        return self.ask('get', name)
+        known = '__name__', '__qualname__', '__annotations__'
+        if name.startswith('__') and name not in known: raise AttributeError(name)
+        value = self.ask('get', name)
+        if isinstance(value, Remote) and value._remote.origin == 'result': value._remote.owner = self
+        return value
 
     def calls(self, args:tuple, kw:dict[str, Any])->Any:
         if self.origin == 'method': self.of_class('a method')
+        if self.owner: self.owner.is_object = True
         makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
         return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b60d7f24
 class Lent:
     "Functions of the tests that the candidate may call, by number."
-    def __init__(self): self.functions:list[Callable] = []
+    def __init__(self):
+        self.functions:list[Callable] = []
+        self.own:dict[type, int] = {}   # Classes that stand for one of the candidate -> its number
 
     def lend(self, x:Any)->list:
         "The message form of a value of the tests that is not plain data."
         if isinstance(x, Remote): return ['own', x._remote.number]
+        if isinstance(x, type) and x in self.own: return ['own', self.own[x]]
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
         if is_builtin: return ['builtin', name]
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
         self.functions.append(x if callable(x) else x.__next__)
-        return ['function' if callable(x) else 'iterator', len(self.functions) - 1]
+        texts = [t if isinstance(t, str) else default for t, default in ((name, 'function'), (x.__doc__, None))]
+        return ['function' if callable(x) else 'iterator', len(self.functions) - 1, *texts]
 
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."
@@ -242,7 +279,7 @@ class Lent:
             return ['raised', nearest_builtin(base_names(type(e))).__name__, pack(plain, self.lend)]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
-_ANSWERS = (3, 'value'), (6, 'raised'), (1, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
+_ANSWERS = (3, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -288,6 +325,16 @@ class Exceptions:
         kind = base if issubclass(base, Exception) else Exception   # None that ends a process
         return self.classes.setdefault(name, type(name, (kind,), {}))
 
+    def learn(self, texts:list[str],     # Names that a test catches, such as `json.JSONDecodeError`
+              space:dict[str, Any]):    # Its variables
+        "Note the exceptions of the standard library among these."
+        for first, *rest in [text.split('.') for text in texts]:
+            kind:Any = space.get(first)
+            for name in rest: kind = vars(kind).get(name) if isinstance(kind, types.ModuleType) else None
+            known = isinstance(kind, type) and issubclass(kind, Exception)
+            if known and kind.__module__.partition('.')[0] in sys.stdlib_module_names:
+                self.classes.setdefault(kind.__name__, kind)
+
     def make(self, text:Any, names:Any, args:Any, attributes:Any)->BaseException:
         "The exception a call ended with."
         known = [self.classes[name] for name in names if isinstance(name, str) and name in self.classes]
@@ -315,6 +362,7 @@ class Call(Conversation):
     def __init__(self, link:Link):
         super().__init__(link, self.borrowed)
         self.lent, self.exceptions = Lent(), Exceptions()
+        self.classes:dict[int, Remote] = {}   # By number
 
     def borrowed(self, form:Any)->Remote:
         "The proxy of an object of the candidate; the form is untrusted."
@@ -342,9 +390,16 @@ class Call(Conversation):
             values = [*args, *kw.values()]
             for i, new in answer[-1]: refresh(values[i], new)
         if answer[0] == 'value': return answer[1]
-        if answer[0] == 'stop' and what == 'next': raise StopIteration
+        if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
         if answer[0] == 'raised': raise self.exceptions.make(*answer[1:5])
         self.fail(Refused(str(answer[-1])[:200]))
+
+    def class_of(self, x:Any)->Any:
+        "The class of a value, also of one that stays in the candidate."
+        if not isinstance(x, Remote): return type(x)
+        kind = self.ask('type', x._remote.number, origin='named')
+        if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
+        return type if x._remote.form == 'class' else self.fail(Refused('an object without a class of its own'))
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
@@ -352,8 +407,10 @@ class Call(Conversation):
         for name, x in values.items():
             if not isinstance(x, RemoteCallable): self.answered = True
             if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue
+            values[name] = x = self.classes.setdefault(x._remote.number, x)
             if name in caught and x._remote.form == 'exception':
-                values[name] = self.exceptions.named(name, x._remote.base)
+                values[name] = kind = self.exceptions.named(name, x._remote.base)
+                self.lent.own[kind] = x._remote.number
             elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
         return values
 
@@ -482,6 +539,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     "Run the statements of a test; an assert that fails does not stop the next."
     space:dict[str, Any] = {'__name__': '__tests__', **{m: importlib.import_module(m) for m in script['modules']}}
     space.update({name: getattr(importlib.import_module(m), name) for name, m in script['given']})
+    space['class_of'] = call.class_of
     found = call.names([*script['names'], *script['first']], script['caught'])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
@@ -491,6 +549,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     steps = []
     for source in script['statements']:
         steps.append(run_step(source, space, 'test'))
+        call.exceptions.learn(script['raised'], space)
         if steps[-1].kind != 'ok' and not source.startswith('assert'): break
         if values: space.update(call.names(values, []))
     return next((step for step in steps if step.kind != 'ok'), Step('ok'))

@@ -160,6 +160,11 @@ def _try_import(name:str):
 
 # %% ../../nbs/03_grader/13_packages.ipynb #f6229a46
 _LETTERS = set('?bhilqBHILQefdFDUS')   # Numpy's letters for numbers and texts that plain data can hold
+
+def _holds_only(x:Any, kinds:tuple[type, ...])->bool:
+    "Whether a value is of these kinds, or a list of such values."
+    return type(x) in kinds or type(x) is list and all(_holds_only(y, kinds) for y in x)
+
 AS_NUMPY: dict[str, Callable[[Any], Any]] = {}  # Readers for a process that may use numpy
 
 def cross(numpy:Any):
@@ -172,6 +177,10 @@ def cross(numpy:Any):
     for c in _LETTERS: codec.WRITE[kind(c).type] = 'scalar', scalar
     codec.WRITE[numpy.ndarray] = 'array', array
     codec.BELOW.append(numpy.ndarray)
-    codec.READ.update(scalar=lambda v: v[1], array=lambda v: v[2])
-    AS_NUMPY.update(scalar=lambda v: kind(v[0]).type(v[1]),
-                    array=lambda v: numpy.array(v[2], kind(v[0])).reshape(v[1]) if v[0] in _LETTERS else v[2])
+    one, many = [(str,), tuple(codec.NATIVE | {bytes, complex})], [(str,), codec.LIST, None]
+    def as_array(v):
+        if v[0] not in _LETTERS: return v[2]
+        if not (_holds_only(v[1], (int,)) and _holds_only(v[2], one[1])): raise TypeError   # Numpy would ask a handle
+        return numpy.array(v[2], kind(v[0])).reshape(v[1])
+    codec.READ.update(scalar=codec.reader(one, lambda v: v[1]), array=codec.reader(many, lambda v: v[2]))
+    AS_NUMPY.update(scalar=codec.reader(one, lambda v: kind(v[0]).type(v[1])), array=codec.reader(many, as_array))

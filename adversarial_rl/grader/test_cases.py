@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, PURE
+from .judge import FUNCTIONS, plain_attributes, PURE
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
 LONGEST_TEST = 10**6   # Characters
@@ -163,6 +163,7 @@ def _to_form(x:ast.AST,            # An expression
 
 def as_data(tree:ast.Module, theirs:frozenset[str])->list|None:
     "Lines of a test as [form, what to say if it is false, None for an expression]; None where a part is no data."
+    if any(isinstance(x, ast.Constant) and x.value is ... for x in ast.walk(tree)): return None   # A placeholder
     asserts:list[list] = []
     try:
         for x in tree.body:
@@ -178,11 +179,12 @@ def as_data(tree:ast.Module, theirs:frozenset[str])->list|None:
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0111
 _OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ
-setrecursionlimit'''.split()   # Parts of one process that a test shares with the program
+setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__ __context__'''.split()   # Of a process
 
 def _is_object(x:ast.AST, classes:set[str], made:set[str])->bool:
     "Whether an expression is, or holds, an instance of one of these classes."
     match x:
+        case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set'), args=[ast.Name(id=name)]): return name in classes
         case ast.Call(func=ast.Name(id=name)): return name in classes
         case ast.Name(id=name): return name in made
         case ast.Attribute(value=ast.Name(id=name), attr=member): return name in classes and member.isupper()
@@ -195,19 +197,92 @@ def _is_literal(x:ast.AST)->bool:
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError): return False
     return True
 
-def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
-    "Whether the tests compare or combine instances of these classes with anything but literals."
-    assigned = [x.targets for x in nodes if isinstance(x, ast.Assign) and _is_object(x.value, classes, set())]
-    made = {t.id for targets in assigned for t in targets if isinstance(t, ast.Name)}
-    for x in nodes:
-        match x:
-            case ast.BinOp(left=left, right=right): sides = [left, right]
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[y]) if _is_object(y, classes, made): return True
-            case ast.Compare(left=left, comparators=others): sides = [left, *others]
-            case _: continue
-        if any(_is_object(y, classes, made) for y in sides) and not any(map(_is_literal, sides)): return True
+_DISPLAYS = ast.List, ast.Tuple, ast.Set
+
+def _made_by(nodes:list[ast.AST], classes:set[str])->dict[str, str]: # Name -> class
+    "Names of instances that a test makes by a call."
+    return {t.id: name for x in nodes for name in classes for t in getattr(x, 'targets', ())
+            if isinstance(x, ast.Assign) and isinstance(t, ast.Name) and _is_instance(x.value, name, {})}
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01a1
+def _is_instance(x:ast.AST, name:str, made:dict[str, str])->bool:
+    "Whether an expression makes an instance of this class, or is the name of one."
+    match x:
+        case ast.Call(func=ast.Name(id=called)): return called == name
+        case ast.Name(id=variable): return made.get(variable) == name
     return False
 
+def _proven(nodes:list[ast.AST], name:str, made:dict[str, str])->bool:
+    "Whether a test takes an attribute of instances that no plain data has: then this names a class, and no function."
+    taken = [x.value for x in nodes if isinstance(x, ast.Attribute) and x.attr not in plain_attributes()]
+    return any(_is_instance(y, name, made) for x in taken for y in [x, *_operands(x)])
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01b1
+def _operands(x:ast.AST)->list[ast.expr]:
+    "What an operator combines, or one compares."
+    match x:
+        case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right): return [left, right]
+        case ast.Compare(left=left, comparators=others): return [left, *others]
+    return []
+
+def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
+    "Whether the tests compare or combine instances of these classes, or a function of Python's does."
+    assigned = [x for x in nodes if isinstance(x, ast.Assign) and _is_object(x.value, classes, set())]
+    made = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name)}
+    several = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name) and isinstance(x.value, _DISPLAYS)}
+    makers = _made_by(nodes, classes)
+    proven = [name for name in classes if _proven(nodes, name, makers)]
+    def meet(values): return any(_is_object(y, classes, made) for y in values if y)
+    for x in nodes:
+        match x:
+            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[y]) if meet([y]): return True
+            case ast.Set(elts=keys) | ast.Dict(keys=keys) if meet(keys): return True
+            case ast.Call(func=ast.Name(id='hash')) if meet(x.args): return True
+            case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]):
+                if meet([y]) and (isinstance(y, _DISPLAYS) or isinstance(y, ast.Name) and y.id in several): return True
+            case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
+        sides = _operands(x)
+        if meet(sides) and not any(map(_is_literal, sides)): return True
+        combined = isinstance(x, (ast.BinOp, ast.AugAssign))
+        if combined and any(_is_instance(y, name, makers) for y in sides for name in proven): return True
+    return False
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c1
+def _root(x:ast.AST)->str: # `f` for `f(1).x[2]`; '' for what begins with no name
+    while isinstance(x, (ast.Call, ast.Attribute, ast.Subscript)): x = x.func if isinstance(x, ast.Call) else x.value
+    return x.id if isinstance(x, ast.Name) else ''
+
+def _uses(x:ast.AST, names:set[str])->bool: return any(isinstance(y, ast.Name) and y.id in names for y in ast.walk(x))
+
+def _is_shared(x:ast.AST)->bool:
+    "Whether there is one object of this in Python: a constant, a builtin, a class."
+    match x:
+        case ast.Constant() | ast.Call(func=ast.Name(id='type')) | ast.Attribute(attr='__class__'): return True
+        case ast.Name(id=name): return hasattr(builtins, name)
+    return False
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
+def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
+    "Why tests and program would have to share objects; '' if they need not."
+    told = set(theirs)   # Names of the program, and of what it returned
+    for x in nodes:
+        match x:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
+                if _uses(value, told): told.add(name)
+    for x in nodes:
+        match x:
+            case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
+                if _uses(x, told): return 'the tests ask whether two objects are one'
+            case ast.Delete(targets=targets) if any(isinstance(y, ast.Name) and y.id in told for y in targets):
+                return 'the tests end the life of an object of the program'
+            case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
+                return 'the tests match a class of the program'
+            case ast.With(items=items, body=body) if any(_root(y.context_expr) in told for y in items):
+                if any(isinstance(y, ast.Raise) for z in body for y in ast.walk(z)):
+                    return 'the tests raise an exception in a context of the program'
+    return ''
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01e1
 def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why these tests cannot be judged apart from the program; '' if they can."
     classes = {n for n in theirs if n[:1].isupper() and '_' not in n}
@@ -218,20 +293,31 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str])->str:
                 return 'the tests derive from a class of the program'
             case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in sys.stdlib_module_names:
                 return f'the tests change the module {name}, which they do not share with the program'
+            case (ast.ImportFrom('inspect' | 'unittest.mock' as name) | ast.Import([ast.alias('inspect' as name)])
+                  | ast.Attribute(ast.Name('dataclasses'), 'asdict' | 'astuple' | 'fields' | 'replace' as name)
+                  | ast.ImportFrom('dataclasses', [ast.alias('asdict' | 'astuple' | 'fields' | 'replace' as name)])):
+                return f'the tests use {name}, which looks into one process'
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in _OUTSIDE:
                 return f'the tests use {name}, which they do not share with the program'
-    return 'the tests compare or combine objects of the program' if classes and _objects_meet(nodes, classes) else ''
+    if classes and _objects_meet(nodes, classes): return 'the tests compare or combine objects of the program'
+    return _needs_one_process(nodes, theirs)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114a
-def _caught_names(nodes:list[ast.AST])->set[str]:
-    "Names that tests use as exceptions."
+def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], set[str]]:
+    "Names that tests use as exceptions: the program's, and others with their modules."
     places:list[ast.AST] = []
     for x in nodes:
         match x:
             case ast.ExceptHandler(type=ast.AST() as y) | ast.Raise(exc=ast.AST() as y): places.append(y)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[y, *_]) if 'aises' in name:
                 places.append(y)
-    return {y.id for x in places for y in ast.walk(x) if isinstance(y, ast.Name)}
+    called = {_root(x) for x in nodes if isinstance(x, (ast.Call, ast.Attribute))}
+    asked = theirs | {'isinstance', 'issubclass'}
+    given = [y for x in nodes if isinstance(x, ast.Call) and _root(x) not in asked for y in x.args]
+    places += [y for y in given if isinstance(y, ast.Name) and y.id not in called]   # As in `suppress(Bad)`
+    found = [y for x in places for y in ast.walk(x) if isinstance(y, (ast.Name, ast.Attribute))]
+    own = {y.id for y in found if isinstance(y, ast.Name)} & theirs
+    return own, {ast.unparse(y) for y in found if _root(y) not in theirs} - own
 
 def _calls_of_tests(tree:ast.Module)->list[str]:
     "Calls of the functions that pytest would call, where the tests call none."
@@ -258,6 +344,20 @@ def _unrolled(tree:ast.Module)->ast.Module:
     return tree
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
+class _Classes(ast.NodeTransformer):
+    "Puts `class_of(x)`, which knows the program's objects, in place of `type(x)` and `x.__class__`."
+    def visit_Call(self, x:ast.Call)->ast.AST:
+        self.generic_visit(x)
+        match x:
+            case ast.Call(func=ast.Name(id='type'), args=[y], keywords=[]):
+                return ast.Call(ast.Name('class_of', ast.Load()), [y], [])
+        return x
+
+    def visit_Attribute(self, x:ast.Attribute)->ast.AST:
+        self.generic_visit(x)
+        if x.attr != '__class__' or not isinstance(x.ctx, ast.Load): return x
+        return ast.Call(ast.Name('class_of', ast.Load()), [x.value], [])
+
 def plan(test:str,              # Source
          theirs:frozenset[str], # Names of the program
          given:frozenset[str]   # Names of the standard library that tests use without an import
@@ -266,13 +366,14 @@ def plan(test:str,              # Source
     try: tree = _unrolled(parse_source(test, LONGEST_TEST))
     except SyntaxError: tree = ast.Module([], [])
     nodes, names = list(ast.walk(tree)), names_in(test)
-    why = why_unsupported(nodes, theirs)
+    why, (caught, raised) = why_unsupported(nodes, theirs), _caught_names(nodes, theirs)
     if tree.body and not why and (asserts := as_data(tree, theirs)) is not None: return asserts
+    if 'type' not in names.own: tree = _Classes().visit(tree)
     try: statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
     except (ValueError, RecursionError): statements = [test]
     return dict(statements=statements, unsupported=why, names=sorted(theirs & names.used),
                 first=sorted(names.own & names.used - names.defined - set(dir(builtins))),
-                caught=sorted(_caught_names(nodes) & theirs),
+                caught=sorted(caught), raised=sorted(raised),
                 modules=sorted(names.modules),
                 given=[[name, _library_names()[name]] for name in sorted(given & names.used)])
 

@@ -1,7 +1,7 @@
 "What programs and tests are made of: expressions and statements by kind, forms of tests, styles of programs."
 import re
 
-LIBRARY = '''import datetime, math
+LIBRARY = '''import datetime, math, re
 from collections import Counter, OrderedDict, defaultdict, deque
 from decimal import Decimal
 from fractions import Fraction
@@ -129,10 +129,10 @@ SCRIPTS = (
     def __enter__(self): return self
     def __exit__(self, kind, e, trace): return kind is not None and issubclass(kind, self.kind)''',
      '<f>', 'with Raises(<e>):\n    assert <s> == <w>\n    assert 0, "not reached"'),
-    ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'))
-# Left out, because the grader judges them otherwise: objects made by a class method, `f.__doc__`, the name of a member
-# of an IntEnum, a class of exceptions given to a function, StopIteration that a function lets through, tests that ask
-# the program nothing, two references to one object, and the order in which a set is read.
+    ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'),
+    ('import contextlib', '<f>', 'with contextlib.suppress(<e>):\n    assert <s> == <w>'))
+# Left out, because the grader judges them otherwise: the name of a member of an IntEnum, StopIteration that a function
+# lets through, tests that ask the program nothing, two references to one object, and the order in which a set is read.
 STYLES = (   # Program; how a test begins; what it may do and look at
     ('''class Box:
     limit = 7
@@ -158,6 +158,10 @@ STYLES = (   # Program; how a test begins; what it may do and look at
     def __exit__(self, *e): self.items.clear()
     @staticmethod
     def twice(x): return x * 2
+    @classmethod
+    def made(cls, n): return cls([n], n)
+    def __neg__(self): return Box([-x for x in self.items])
+    def __abs__(self): return self.n
     def other(self): return Box(self.items[::-1], self.n + 1)
 class Small(Box):
     def look(self): return super().look()[:2]
@@ -167,7 +171,8 @@ class Small(Box):
      isinstance(b, Box); isinstance(b, Small); [x for x in b]; b.change(x=<int>); sorted(b); bool(b); f"{b}"
      b.other().size
      hasattr(b, "nothing"); next(iter(b)); b(<int>); b[<int>:]; max(b); b.other().other().look()
-     list(reversed(b.look()))''',
+     list(reversed(b.look())); Box.made(<int>).look(); (-b).look(); abs(b); type(b).__name__; type(b) is Box; vars(b)
+     issubclass(Small, Box); b.__class__.__name__; f"{b:>9}"''',
      'b[<int>] = <int>; del b[<int>]; b.n = <int>; b.size = <int>; with b as c: c.change(<int>)'),
     ('''import enum
 from dataclasses import dataclass, field
@@ -223,6 +228,9 @@ def memo(n, known={}):
     if n < 2: return n
     if n not in known: known[n] = memo(n - 1) + memo(n - 2)
     return known[n]
+def match(text): return re.match('[a-z]*', text)
+def typed(x: int) -> list: return [x]
+def window(x): return memoryview(bytes(abs(y) for y in x))
 def both(x): return total([x]), make(x)(1)
 ''', 'import functools, itertools, operator',
      '''LIMIT; TABLE; TABLE['b']; f(<int>, <int>, <int>); f(<int>, <int>, key=lambda x: -x); f(a=<int>, b=<str>)
@@ -234,7 +242,8 @@ def both(x): return total([x]), make(x)(1)
      total(x for x in <ints>); total(range(5)); total(iter(<ints>)); total(map(abs, <ints>))
      pairs(<ints>, iter(<strs>))
      [next(c) for c in [stream(<int>)] for _ in range(3)]; list(itertools.islice(stream(<int>), 4))
-     next(stream(<int>))
+     next(stream(<int>)); stream.__doc__; stream(<int>).send(None); match(<str>).group(); match(<str>).end()
+     TABLE.keys(); typed.__annotations__; window(<ints>)[<int>]
      memo(<int> % 30); memo.__name__; both(<int>); total(apply(abs, <ints>)); [g() for g in [counter()] * 3]
      list(map(total, [<ints>, <ints>])); {total(<ints>), memo(<int> % 9)}; 0 <= total(<ints>) < 9; (LIMIT, count)
      functools.reduce(lambda x, y: x + total([y]), <ints>, 0); f(*<ints>); f(**{'x': <int>}); apply(abs, xs=<ints>)

@@ -4,6 +4,8 @@ from collections import Counter, defaultdict, deque, OrderedDict
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import PosixPath, PurePosixPath
+from uuid import UUID
 
 from hypothesis import strategies as st
 
@@ -38,22 +40,32 @@ def containers(x):
     lists = st.lists(x, max_size=4)
     return st.one_of(lists, lists.map(tuple), pairs, pairs.map(OrderedDict), pairs.map(Counter),
                      pairs.map(lambda d: defaultdict(None, d)), st.sets(hashables(), max_size=3),
+                     pairs.map(dict.keys), pairs.map(dict.items), pairs.map(dict.values),
                      st.builds(deque, lists, st.none() | st.integers(0, 5)))
+
+
+def crosses(kind): return type(kind) is type and kind is not Record   # `Fraction` is made by another class
 
 
 def plain():
     "Any value that is plain data."
     leaves = hashables() | st.binary(max_size=8).map(bytearray) | st.decimals() | st.slices(9)
+    leaves |= st.uuids() | st.binary(max_size=8).map(memoryview) | st.sampled_from([..., *filter(crosses, EXACT)])
+    leaves |= st.sampled_from(['', 'a/b', '/x', '..', 'é\ud800']).map(lambda x: PosixPath(x) / PurePosixPath(x))
     return st.recursive(leaves, containers, max_leaves=12)
+
+
+VIEWS = {type(view) for view in ({}.keys(), {}.items(), {}.values())}
 
 
 def parts(x):
     "The values inside a value, and whether their order counts."
     match x:
+        case memoryview(): return [x.tobytes()], True
         case Counter() | dict(): return [y for pair in x.items() for y in pair], True
         case set() | frozenset(): return list(x), False
         case list() | tuple() | deque(): return list(x), True
-    return None, True
+    return (list(x), True) if type(x) in VIEWS else (None, True)
 
 
 def shape(x):
@@ -66,7 +78,8 @@ def shape(x):
 
 
 EXACT = NATIVE | {tuple, list, dict, Counter, OrderedDict, defaultdict, set, frozenset, deque, bytes, bytearray,
-                  complex, range, slice, Fraction, Decimal, datetime, date, time, timedelta, Record}
+                  complex, range, slice, Fraction, Decimal, datetime, date, time, timedelta, Record, *VIEWS, memoryview,
+                  PosixPath, PurePosixPath, UUID, type(...), type}
 
 
 def is_exact(x, others=()):
