@@ -1,7 +1,7 @@
 "Settings from five sources at the command line, the shipped configurations, and mistakes in one line."
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 
 import processes
 import pytest
@@ -10,9 +10,21 @@ import yaml
 from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, setting, SubjectConfig, TrainingConfig
+from adversarial_rl.core.settings import (
+    check,
+    EvaluationConfig,
+    InferenceConfig,
+    PPOConfig,
+    setting,
+    SubjectConfig,
+    TrainingConfig,
+)
+from adversarial_rl.game.inference import read_problem
+from adversarial_rl.grader.__main__ import main as grader_command
+from adversarial_rl.grpo.settings import GRPOSettings
 from adversarial_rl.mbpp.callback import create_eval_config_for_training
 from adversarial_rl.mbpp.dataset import MBPPEvalConfig
+from adversarial_rl.problems.problem import load_problems
 
 KINDS = [TrainingConfig, PPOConfig]
 FLAT = [path for path in sorted(resource('configs').glob('*.yaml')) if not path.name.startswith(('grpo', 'spiral'))]
@@ -116,6 +128,64 @@ def test_a_mistake_in_a_flag_names_the_flag(flags, message):
     with pytest.raises(UsageError, match=f'^{message}'): read(*flags)
 
 
+@pytest.mark.parametrize('flags', [['--share', '-1e-5'], ['--share=-1e-5'], ['--share', '-.5'], ['--share', '-inf'],
+                                   ['--questions', '-3']])
+def test_a_negative_number_is_a_value(flags):
+    with pytest.raises(UsageError, match=r'^--(share|questions) -[\de.inf-]+: must be (at l|a f)'): read(*flags)
+
+
+def test_a_text_that_begins_with_a_dash_follows_an_equals_sign():
+    with pytest.raises(UsageError, match='^--checkpoint: needs a value; one that begins with a dash follows a ='):
+        read('--checkpoint', '-x.pt')
+    assert read('--checkpoint=-x.pt').checkpoint == '-x.pt'
+
+
+def test_free_keys_have_ranges_too(somewhere):
+    for value in ('-1e-5', 'nan', '7', 'much'):
+        flags = ['--training-args.learning_rate', value, '--prompts', 'starter']
+        with pytest.raises(UsageError, match=f'^--training-args.learning-rate {value}: must be'):
+            parse_config([GRPOSettings], flags, '')
+    (somewhere/'run.yaml').write_text('training_args: {num_generations: 1}\n')
+    with pytest.raises(UsageError, match='run.yaml: training_args.num_generations 1: must be at least 2'):
+        parse_config([GRPOSettings], ['--config', 'run.yaml'], '')
+
+
+@pytest.mark.parametrize('config, message', [
+    (PPOConfig(learning_rate=float('nan')), '--learning-rate nan: must be a finite number'),
+    (PPOConfig(learning_rate='1e-3'), '--learning-rate 1e-3: must be a finite number'),
+    (PPOConfig(ppo_epochs=1.5), '--ppo-epochs 1.5: must be an integer'),
+    (PPOConfig(group_scale='no'), '--group-scale no: must be true or false'),
+    (TrainingConfig(generator_model=7), '--generator-model 7: must be a text'),
+    (Several(seeds='12'), '--seeds 12: must be several values'),
+    (Several(seeds=[1.5]), '--seeds 1.5: must be an integer'),
+    (GRPOSettings(tests_weight=-1), '--tests-weight -1: must be at least 0'),
+    (GRPOSettings(training_args=dict(learning_rate=-1)), '--training-args.learning-rate -1: must be at least 0')])
+def test_a_script_gets_the_same_line_as_the_command(config, message):
+    with pytest.raises(UsageError, match=f'^{message}'): check(config)
+
+
+def test_every_switch_can_be_turned_off(somewhere):
+    (somewhere/'run.yaml').write_text('resume: true\ngroup_baseline: true\n')
+    config, ppo = parse_config(KINDS, ['--config', 'run.yaml', '--no-resume', '--no-group-baseline'], '')
+    assert not config.resume and not ppo.group_baseline
+    assert parse_config(KINDS, ['--no-resume', '--resume'], '')[0].resume
+
+
+def test_files_may_begin_with_a_byte_order_mark(somewhere, monkeypatch):
+    def write(name, text): (somewhere/name).write_text(text, encoding='utf-8-sig')
+    write('run.yaml', 'share: 0.25\n')
+    write('.env', 'MBPP_EVAL_NUM_QUESTIONS=7\n')
+    assert (read('--config', 'run.yaml').share, read().questions) == (.25, 7)
+    write('problems.json', resource('data/example_problems.json').read_text())
+    assert load_problems('problems.json') == load_problems(resource('data/example_problems.json'))
+    write('problem.txt', 'Return x.')
+    asked = InferenceConfig(checkpoint='c', problem_file='problem.txt', signature='def f(x):')
+    assert read_problem(asked).description == 'Return x.'
+    write('program.py', 'def f(x): return x\n')
+    write('tests.py', 'assert f(1) == 1\n')
+    assert grader_command(['program.py', '--tests', 'tests.py']) == 0
+
+
 def test_the_closest_name():
     known = list(asdict(TrainingConfig()))
     found = [closest(x, known) for x in ('group_sise', 'generater_model', 'seeds')]
@@ -217,7 +287,7 @@ def test_a_saved_configuration_is_read_again_and_holds_no_secret(somewhere, monk
     monkeypatch.setenv('HF_TOKEN', 'hf_sentinel')
     training = TrainingConfig(generator_model='007', discriminator_model='true', output_dir='a: folder #1', seed=5,
                               resume=True, discriminator_kl_coef=1e-7)
-    configs = training, PPOConfig(learning_rate=1/3, group_baseline=False)
-    save_config(somewhere, *configs)
-    assert parse_config(KINDS, ['--config', 'config.yaml'], '') == configs
+    ppo = PPOConfig(learning_rate=1/3, group_baseline=False)
+    save_config(somewhere, training, ppo)
+    assert parse_config(KINDS, ['--config', 'config.yaml'], '') == (replace(training, resume=False), ppo)
     assert 'sentinel' not in (somewhere/'config.yaml').read_text()

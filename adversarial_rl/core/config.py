@@ -10,6 +10,7 @@ import argparse
 import dataclasses
 import difflib
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -30,7 +31,7 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
     for k, v in _from_dotenv.items():
         if os.environ.get(k) == v: del os.environ[k]
     _from_dotenv.clear()
-    try: values = dotenv_values(path)
+    try: values = dotenv_values(path, encoding='utf-8-sig')
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     except ValueError: raise UsageError(f'{path}: cannot be read (it is not UTF-8 text)')
     for name, value in values.items():
@@ -88,9 +89,10 @@ def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
     options: dict[str, Any] = {}
     if kind is bool: options, default = dict(nargs='?', const=True), 'true' if default else ''
     elif get_origin(kind) is Sequence: options, default = dict(nargs='+'), ' '.join(map(str, f.default))  # type: ignore
-    if kind is bool and default and '.' not in name:
-        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=f'turn off: {help}')
-        help = argparse.SUPPRESS
+    if kind is bool and '.' not in name:
+        shown = f'turn off: {help}' if default else argparse.SUPPRESS
+        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=shown)
+    if kind is bool and default and '.' not in name: help = argparse.SUPPRESS
     elif default not in (REQUIRED, None, ''): help += f' ({default})'
     spelling = f'--{name}.NAME' if kind is dict else flag(name)
     parser.add_argument(spelling, dest=name, metavar=_KINDS[kind][0], help=help, **options)
@@ -101,13 +103,25 @@ def _read_yaml(path:str|Path)->dict[str, Any]:
     import yaml
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
-        values = yaml.safe_load(file.read_text(encoding='utf-8'))
+        values = yaml.safe_load(file.read_text(encoding='utf-8-sig'))
     except UsageError: raise UsageError(f'--config {path}: no such file')
     except OSError as e: raise UsageError(f'--config {path}: cannot be read ({e.strerror})')
     except (yaml.YAMLError, UnicodeDecodeError) as e:
         raise UsageError(f'--config {path}: is not valid YAML ({" ".join(str(e).split())})')
     if not isinstance(values or {}, dict): raise UsageError(f'--config {path}: must hold "setting: value" lines')
     return {str(k).replace('-', '_'): v for k, v in (values or {}).items()}
+
+# %% ../../nbs/01_core/06_config.ipynb #7be0a5d1
+_NUMBER = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
+
+def _joined(argv:Sequence[str])->list[str]:
+    "Words of a command line; a negative number after a flag becomes a part of it, since argparse takes -1e-5 for one."
+    words: list[str] = []
+    for word in argv:
+        if _NUMBER.match(word) and words and words[-1].startswith('--') and '=' not in words[-1]:
+            words[-1] += f'={word}'
+        else: words.append(word)
+    return words
 
 # %% ../../nbs/01_core/06_config.ipynb #4a9c80f5
 @dataclass
@@ -133,13 +147,15 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser, words = _parser(self.fields, about, prog), [self._spelled(word) for word in argv]
+        parser, argv = _parser(self.fields, about, prog), _joined(argv)
+        words = [self._spelled(word) for word in argv]
         for word in {word.partition('=')[0] for word in words}:
             section = word[2:].partition('.')[0].replace('-', '_')
             if word.startswith('--') and section in self.dicts: parser.add_argument(word)
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:
-            raise UsageError(f"{e.argument_name}: {'needs a value' if 'expected' in e.message else e.message}")
+            needs = 'needs a value; one that begins with a dash follows a =' if 'expected' in e.message else e.message
+            raise UsageError(f'{e.argument_name}: {needs}')
         if unknown:
             word = argv[words.index(unknown[0])].partition('=')[0]
             hint = f'the closest is {closest(word, map(flag, self.fields))}; ' if word.startswith('--') else ''
@@ -233,9 +249,11 @@ def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     return '\n'.join(f'{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}' for name, value, origin in rows)
 
 # %% ../../nbs/01_core/06_config.ipynb #f28295a4
+_OF_ONE_START = ('resume', 'resume_from', 'accept_changes')   # A run that is repeated from its settings is a new one
+
 def save_config(folder:str|Path, *configs:Any):
-    "Write `config.yaml` with every setting of a run."
+    "Write `config.yaml` with every setting of a run but how it was started."
     import yaml
-    values = {k: v for c in configs for k, v in dataclasses.asdict(c).items()}
+    values = {k: v for c in configs for k, v in dataclasses.asdict(c).items() if k not in _OF_ONE_START}
     text = yaml.safe_dump(values, sort_keys=False, allow_unicode=True, width=1000)
     write_whole(Path(folder)/'config.yaml', f'# The settings of this run; --config reads them again.\n{text}'.encode())

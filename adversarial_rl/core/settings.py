@@ -10,9 +10,11 @@ __all__ = ['REQUIRED', 'Config', 'QWEN', 'GRADED_ON', 'DISCRIMINATOR_REWARDS', '
 # %% ../../nbs/01_core/05_settings.ipynb #ebac1394
 import dataclasses
 import math
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from numbers import Integral, Real
+from typing import Any, get_args, get_origin, TypeVar
 
 from .errors import UsageError
 
@@ -45,21 +47,53 @@ def prefix(f:dataclasses.Field, before:str='')->str:
     "Prefix of the settings of a nested dataclass: its name and a dot, or nothing where the field is `flat`."
     return before if f.metadata.get('flat') else f'{before}{f.name}.'
 
+def _range_mistake(x:float, low:float|None, high:float|None)->str:
+    "What is wrong with a number, '' if nothing."
+    if not math.isfinite(x): return 'must be a finite number'
+    if low is not None and x < low: return f'must be at least {low:g}'
+    if high is not None and x > high: return f'must be at most {high:g}'
+    return ''
+
+_TYPES: dict[Any, tuple[Any, str]] = {   # Type of a setting -> types of its values, and what messages call them
+    int: (Integral, 'an integer'), float: (Real, 'a finite number'), bool: (bool, 'true or false'),
+    str: ((str, os.PathLike), 'a text')}
+
+def _mistake(x:Any, kind:Any, limits:Mapping[str, Any])->str:
+    "What is wrong with one value of a setting, '' if nothing."
+    types, called = _TYPES.get(kind, (object, ''))
+    if not isinstance(x, types) or (isinstance(x, bool) and kind in (int, float)): return f'must be {called}'
+    if (choices := limits.get('choices')) and x not in choices: return f"must be one of {', '.join(choices)}"
+    return _range_mistake(x, limits.get('low'), limits.get('high')) if kind in (int, float) else ''
+
+# %% ../../nbs/01_core/05_settings.ipynb #5d1f0a11
+def _key_mistake(x:Any, bounds:tuple[float, float]|None)->str:
+    "What is wrong with the value of a free key, a number or its text; '' if nothing."
+    if bounds is None or x is None or isinstance(x, bool): return ''
+    try: return _range_mistake(float(x), *bounds)
+    except (TypeError, ValueError): return 'must be a finite number'
+
+def _mistakes(f:dataclasses.Field, value:Any, name:str)->Iterator[tuple[str, Any, str]]:
+    "Name, value and mistake, if any, of each value of a setting."
+    if isinstance(value, Mapping):
+        ranges = f.metadata.get('ranges', {})
+        yield from ((f'{name}.{key}', x, _key_mistake(x, ranges.get(key))) for key, x in value.items())
+    elif get_origin(f.type) is Sequence:
+        if isinstance(value, str): yield name, value, 'must be several values'
+        else: yield from ((name, x, _mistake(x, get_args(f.type)[0], f.metadata)) for x in value)
+    else: yield name, value, _mistake(value, f.type, f.metadata)
+
 def check(config:Config,                     # A dataclass whose fields are settings
           labels:dict[str, str]|None=None,   # Name -> what messages call it; its flag by default
           before:str=''                      # Prefix of the names
          )->Config:                          # The same object
-    "Raise `UsageError` for the first setting that is out of bounds."
+    "Raise `UsageError` for the first setting that is of another type or out of bounds."
     for f in dataclasses.fields(config):  # type: ignore[arg-type]
-        value, name = getattr(config, f.name), before + f.name
-        if dataclasses.is_dataclass(value): check(value, labels, prefix(f, before))
-        low, high, choices = (f.metadata.get(k) for k in ('low', 'high', 'choices'))
-        for x in value if isinstance(value, (list, tuple)) else [value]:
-            label = f'{(labels or {}).get(name, flag(name))} {x}'
-            if choices and x not in choices: raise UsageError(f"{label}: must be one of {', '.join(choices)}")
-            if isinstance(x, float) and not math.isfinite(x): raise UsageError(f'{label}: must be a finite number')
-            if low is not None and x < low: raise UsageError(f'{label}: must be at least {low:g}')
-            if high is not None and x > high: raise UsageError(f'{label}: must be at most {high:g}')
+        value = getattr(config, f.name)
+        if dataclasses.is_dataclass(value):
+            check(value, labels, prefix(f, before))
+            continue
+        for name, x, mistake in _mistakes(f, value, before + f.name):
+            if mistake: raise UsageError(f'{(labels or {}).get(name, flag(name))} {x}: {mistake}')
     return config
 
 # %% ../../nbs/01_core/05_settings.ipynb #426938b3

@@ -61,7 +61,7 @@ def _read_text(c:InferenceConfig)->str:
     if bool(c.problem) == bool(c.problem_file):
         raise UsageError('give one of --problem and --problem-file, or --batch with --problems-file')
     flag = '--problem' if c.problem else f'--problem-file {c.problem_file}'
-    try: text = c.problem or Path(c.problem_file).read_text(encoding='utf-8', errors='surrogateescape')
+    try: text = c.problem or Path(c.problem_file).read_text(encoding='utf-8-sig', errors='surrogateescape')
     except OSError as e: raise UsageError(f'{flag}: cannot be read ({e.strerror})')
     if not text.strip(): raise UsageError(f'{flag}: is empty')
     if unwritable(text): raise UsageError(f'{flag}: is not UTF-8 text')

@@ -111,7 +111,7 @@ def make_parser()->argparse.ArgumentParser:
 # %% ../../nbs/03_grader/11_command.ipynb #a0de5a20
 def text_of(path:str)->str:
     "The text of a file; raises `UsageError`."
-    try: return Path(path).read_text(encoding='utf-8')
+    try: return Path(path).read_text(encoding='utf-8-sig')
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     except UnicodeDecodeError: raise UsageError(f'{path}: is not UTF-8 text')
 
@@ -124,7 +124,8 @@ def passes(args:argparse.Namespace)->bool:
         return set(rows.values()) == {'held'}
     if args.json:
         passed = True
-        if isinstance(sys.stdin, io.TextIOWrapper): sys.stdin.reconfigure(encoding='utf-8', errors='backslashreplace')
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(encoding='utf-8-sig', errors='backslashreplace')
         for row in answers(sys.stdin, Grader(limits, modules=args.modules)):
             print(json.dumps(row), flush=True)
             passed &= row['passed']

@@ -58,12 +58,22 @@ class EvaluationSettings:
                               mbpp_eval_timeout_seconds=self.timeout_seconds, mbpp_dataset_path=self.dataset_path)
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #eb30f403
+_RANGES: dict[str, tuple[float, float]] = {   # Of TRL's arguments
+    'learning_rate': (0, 1), 'weight_decay': (0, 1), 'warmup_ratio': (0, 1), 'warmup_steps': (0, 10**9),
+    'adam_beta1': (0, 0.9999), 'adam_beta2': (0, 0.9999), 'adam_epsilon': (0, 1), 'max_grad_norm': (0, 10**6),
+    'max_steps': (-1, 10**9), 'num_train_epochs': (0, 10**6), 'num_iterations': (1, 10**4),
+    'per_device_train_batch_size': (1, 10**6), 'gradient_accumulation_steps': (1, 10**6), 'num_generations': (2, 10**6),
+    'max_completion_length': (1, 10**6), 'temperature': (1e-3, 100), 'top_p': (1e-6, 1), 'top_k': (0, 10**6),
+    'min_p': (0, 1), 'repetition_penalty': (1e-3, 100), 'beta': (0, 100), 'epsilon': (0, 100), 'delta': (0, 100),
+    'save_steps': (1e-9, 10**9), 'logging_steps': (1e-9, 10**9), 'save_total_limit': (1, 10**6), 'seed': (0, 2**32 - 1)}
+
 @dataclass
 class TRLSettings:
     "Settings that all commands built on TRL share."
     model: ModelSettings = field(default_factory=ModelSettings)
     training_args: dict[str, Any] = field(
-        default_factory=dict, metadata=dict(help="arguments of TRL's GRPOConfig, such as --training-args.max-steps 60"))
+        default_factory=dict, metadata=dict(
+            help="arguments of TRL's GRPOConfig, such as --training-args.max-steps 60", ranges=_RANGES))
     evaluation: EvaluationSettings = field(default_factory=EvaluationSettings)
     vllm: VLLMSettings = field(default_factory=VLLMSettings)
     wandb: WandBSettings = field(default_factory=WandBSettings)
@@ -162,7 +172,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                 disable_tqdm=True)
     given = {k: v for k, v in (machine | sampling | ours | training_args).items() if v is not None}
     texts = {k: json.dumps(v) if isinstance(v, (dict, list)) else str(v) for k, v in given.items()}
-    flags = [word for k, text in texts.items() for word in (f'--{k}', text)]
+    flags = [f'--{k}={text}' for k, text in texts.items()]   # A negative number would be taken for a flag
     parser = HfArgumentParser(GRPOConfig)  # type: ignore[arg-type]
     try: return parser.parse_args_into_dataclasses(flags)[0], notes + more_notes
     except (ValueError, TypeError, NotImplementedError) as e: raise UsageError(f'training_args: {one_line(e)}')

@@ -76,7 +76,7 @@ def baseline_figure(runs:dict[str, list[Rows]], path:Path):
 class BaselinesConfig(LabConfig):
     "Settings of `compare_baselines`."
     output_dir: str = runs_folder('output/baselines')
-    steps: int = setting(100, 'updates of each run', 10)
+    steps: int = setting(100, 'updates of each run', 10, 10**7)
 
 def _baselines_experiment(config:BaselinesConfig)->Experiment:
     "A condition for each baseline."

@@ -170,9 +170,9 @@ class ComparisonConfig(LabConfig):
     what: str = setting('conditions', "ways to train, or the discriminator's rewards", choices=tuple(KINDS))
     only: Sequence[str] = setting((), 'these alone', choices=(*CONDITIONS, *REWARDS))
     run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
-    seconds: float = setting(150, 'seconds of training, for each run', 0.1)
-    marks: int = setting(5, 'measurements after the first', 1)
-    problems: int = setting(400, 'held-out problems to measure on', 4)
+    seconds: float = setting(150, 'seconds of training, for each run', 0.1, 10**6)
+    marks: int = setting(5, 'measurements after the first', 1, 1000)
+    problems: int = setting(400, 'held-out problems to measure on', 4, 100000)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #eefcb315
 def _comparison_experiment(config:ComparisonConfig)->Experiment:

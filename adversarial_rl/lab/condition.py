@@ -110,8 +110,8 @@ _PLAYERS, _STAGES = ('generator', 'discriminator'), tuple(s.name for s in REASON
 @dataclass
 class ConditionConfig:
     "How long a condition trains, how it is measured, and choices that no setting of `run_training` covers."
-    seconds: float = setting(150, 'seconds of training', 0.1)
-    marks: int = setting(5, 'measurements after the first', 1)
+    seconds: float = setting(150, 'seconds of training', 0.1, 10**6)
+    marks: int = setting(5, 'measurements after the first', 1, 1000)
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     stages: Sequence[str] = setting(_STAGES, "the generator's stages", choices=_STAGES)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")

@@ -57,7 +57,7 @@ def runs_of(conditions:Sequence[str], seeds:Sequence[int], output:str|Path)->Run
 # %% ../../nbs/14_lab/01_experiment.ipynb #bfc73d43
 def _text(file:str)->str:
     "The text of a configuration file, or of the shipped one of that name; raises `UsageError` if there is none."
-    return (Path(file) if Path(file).exists() else resource(file)).read_text(encoding='utf-8')
+    return (Path(file) if Path(file).exists() else resource(file)).read_text(encoding='utf-8-sig')
 
 @dataclass(frozen=True)
 class Condition:
@@ -138,7 +138,7 @@ def runs_folder(default:str)->Any:
 @dataclass
 class LabConfig:
     "Settings that all experiments have."
-    seeds: Sequence[int] = setting((0, 1, 2), 'one to ten different numbers', 0)
+    seeds: Sequence[int] = setting((0, 1, 2), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/lab')
     results: str = setting('', 'document for the table, such as RESULTS.md; the figure goes to nbs/images beside it')
 

@@ -116,7 +116,7 @@ def _read_json(path:str|Path)->object:
     "Content of a JSON file, or of the shipped file of that name; raises `UsageError`."
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
-        return json.loads(file.read_text(encoding='utf-8'))
+        return json.loads(file.read_text(encoding='utf-8-sig'))
     except (UsageError, FileNotFoundError):
         raise UsageError(f'{path}: no such problems file; --problems-file takes a JSON file in the format of '
                          'data/example_problems.json')
