@@ -13,9 +13,10 @@ from hostile.testers import TESTS
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.pool import Job, Sandbox, Template
-from adversarial_rl.grader.suites import fill_in_many, judge_suites, validate_many
+from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
 from adversarial_rl.grader.test_cases import parse_tests
 from adversarial_rl.problems.curriculum import starter_problems
+from adversarial_rl.problems.problem import Problem
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
 RIGHT, WRONG = 'def f(x): return x + 1', 'def f(x): return x + 2'
@@ -480,3 +481,54 @@ def test_a_program_does_not_set_the_flag_of_a_test():
     flag = 'try: f(-1)\nexcept ValueError: ok = True\nassert ok'
     codes = 'ok = True\ndef f(x): return x', 'def f(x): raise ValueError(x)'
     assert [grade(code, [flag]).passed for code in codes] == [False, True]
+
+
+SEVEN = ('def f(*a): return 7\n'
+         'Counter = OrderedDict = deque = Fraction = Decimal = date = sqrt = defaultdict = approx = expected = f\n')
+TAKEN = {   # Test of f -> a wrong program that defines what the test does not import
+    'assert f(1) == deque([1, 2])': SEVEN, 'assert f(1) == date(2020, 1, 1)': SEVEN, 'assert f(4) == sqrt(4)': SEVEN,
+    'assert f(1) == approx(2)': SEVEN, 'assert f("aab") == Counter("aab")': SEVEN,
+    'assert f(1) == MOD': SEVEN + 'MOD = 7', 'assert f(1) == pytest.approx(2)': SEVEN + 'class pytest: approx = f',
+    'assert np.allclose(f(1), 2)': SEVEN + 'class np: allclose = f',
+    'assert array_equal(f(1), [2])': SEVEN + 'array_equal = f', 'assert near(f(1), 2)': SEVEN + 'near = f',
+    'with raises(ValueError): f(-1)': SEVEN + 'import contextlib\nraises = contextlib.nullcontext',
+    'assert f(1) == Color.RED': SEVEN + 'class Color: RED = 7',
+    'ok = False\ntry: f(-1)\nexcept ValueError: ok = True\nassert ok': SEVEN + 'ok = f',
+    'assert all(f(n) == n for n in [1, 2])': SEVEN + 'all = f',
+}
+
+
+@pytest.mark.parametrize('test', TAKEN)
+def test_a_program_provides_its_entry_points_and_nothing_else(test):
+    "Their text alone decides what is done with the other names."
+    wrong, honest = grade_many([(code, [test], 'f') for code in (TAKEN[test], 'def f(x): return x')])
+    assert not wrong.passed and wrong.judged == honest.judged
+    assert wrong.kind in ('assertion_failure', 'runtime_error', 'unsupported')
+
+
+BUILTIN = {   # Entry point with a builtin's name -> its tests, and a right program
+    'sum': (['assert sum(1, 2) == 3', 'assert abs(sum(1, 2)) == 3', 'assert max(sum(1, 2), int("3")) == 3'],
+            'def sum(a, b): return a + b'),
+    'filter': (['assert list(filter([3, -1])) == [3]', 'assert len(filter([-1])) == 0 or filter([])'],
+               'def filter(xs): return [x for x in xs if x > 0]'),
+    'all': (['assert all(x for x in [1])', 'x = list([1])\nassert all(x)'], 'def all(x): return list(x) == [1]'),
+}
+
+
+@pytest.mark.parametrize('name', BUILTIN)
+def test_a_program_is_asked_for_a_builtin_that_is_its_entry_point(name):
+    tests, right = BUILTIN[name]
+    assert [grade(code, tests, function_name=name).per_test for code in ('', right)] == [
+        (False,) * len(tests), (True,) * len(tests)]
+
+
+def test_what_reads_problems_states_their_entry_point():
+    "The function, and what the baseline tests use of the reference's own names."
+    right = 'class Pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef sum(pair): return pair.a + pair.b'
+    tests = ('assert abs(sum(Pair(1, 2))) == 3', 'assert sum(Pair(1, 2)) == 3')
+    problem, written = Problem('sum', 'Add.', 'def sum(pair):', tests, right), 'assert int(sum([1, 2])) == 3'
+    assert passes_reference([(problem, [*tests, written])]) == [{tests[0]: True, tests[1]: True, written: False}]
+    wrong = right.replace('+', '-') + '\ndef approx(x): return -1'
+    assert grade_by_test([Job.of(problem, wrong)]) == [dict.fromkeys(tests, False)]
+    jobs = [Job.of(problem, code, ['assert sum(Pair(1, 2)) == approx(3)']) for code in (right, wrong)]
+    assert grade_by_test(jobs) == [None, None]

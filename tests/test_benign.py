@@ -1,4 +1,6 @@
 "Honest programs with tests of every form: all pass, or cannot be judged; none is punished."
+import symtable
+
 import pytest
 
 from adversarial_rl.grader.grading import grade
@@ -317,3 +319,45 @@ def test_unsupported(name):
     for test in tests:
         o = grade(code, [test])
         assert o.kind == 'unsupported' and not o.judged, (test, o)
+
+
+def names_of(code):
+    "What a program binds at its top level."
+    return [x.get_name() for x in symtable.symtable(code, 'program', 'exec').get_symbols() if x.is_assigned()]
+
+
+@pytest.mark.parametrize('name', CASES | OWN | UNSUPPORTED)
+def test_a_stated_entry_point_changes_no_honest_verdict(name):
+    code, tests = (CASES | OWN | UNSUPPORTED)[name]
+    o = grade(code, tests, function_name=names_of(code))
+    assert (o.passed, o.judged) == ((False, False) if name in UNSUPPORTED else (True, True)), o
+
+
+STATED = {   # Entry point -> honest program and tests that need to know it
+    'sum': ('def sum(a, b): return a + b', ['assert abs(sum(-1, -2)) == 3', 'x = int("1")\nassert sum(x, 2) == 3']),
+    'pow': ('def pow(a, b): return a ** b', ['assert round(pow(2.0, 3)) == 8', 'assert pow(2, 3) == len("a" * 8)']),
+    'seed': ('def seed(x): return x + 1', ['assert seed(1) == 2']),
+    'patch': ('def patch(x): return x + 1', ['assert patch(1) == 2']),
+    'environ': ('def environ(x): return x + 1', ['assert environ(1) == 2']),
+    'queue': ('class Q:\n    def get(self): return 3\nqueue = Q()', ['assert queue.get() == 3']),
+    'sqrt': ('def sqrt(x): return x // 2', ['assert sqrt(len([1, 2])) == 1', 'y = 4\nassert sqrt(y) == 2']),
+    'f': ('import collections\ndef f(x): return collections.Counter(x)',
+          ['assert f("aab") == Counter("aab")', 'assert f("ab")["a"] == sqrt(1)', 'assert f("a") == Counter(a=1)',
+           'from math import *\nassert f("a")["a"] <= hypot(1, 1)', 'f = lru_cache(f)\nassert f("a")["a"] == 1']),
+}
+
+
+@pytest.mark.parametrize('name', STATED)
+def test_passes_with_a_stated_entry_point(name):
+    code, tests = STATED[name]
+    o = grade(code, tests, function_name=name)
+    assert o.passed, o
+
+
+def test_helpers_of_a_program_are_stated_with_it():
+    "As HumanEval's find_zero and its poly."
+    code = 'def poly(x): return x - 1\ndef find(): return 1'
+    test = 'def check(g):\n    assert poly(g()) == 0\ncheck(find)'
+    assert grade(code, [test], function_name=['find', 'poly']).passed
+    o = grade(code, [test], function_name='find')
+    assert not o.judged and 'poly' in o.message

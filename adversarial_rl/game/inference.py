@@ -26,8 +26,9 @@ from ..core.files import check_writable, write_json, write_whole
 from ..core.settings import InferenceConfig
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
+from ..grader.pool import Job
 from ..grader.suites import passes_reference
-from ..grader.test_cases import split_tests
+from ..grader.test_cases import entry_points, split_tests
 from ..model.players import Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import (
@@ -130,8 +131,9 @@ def solve(players:Players,
     problem, tests, best = _with_signature(problem, programs), [], 0
     if n > 1 and problem.function_signature:
         tests = _discriminator_tests(players['discriminator'], problem, rng, temperature=temperature, top_p=top_p)
-        every = [*given, *tests]
-        rows = [dict(zip(every, row)) for row in grade_matrix(programs, every)] if every else [{}] * n
+        every, names = [*given, *tests], entry_points(problem)
+        passed = grade_matrix(programs, every, function_name=names) if every else [()] * n
+        rows = [dict(zip(every, row)) for row in passed]
         best = choose_attempt([[row[t] for t in given] for row in rows], [[row[t] for t in tests] for row in rows],
                               bool(problem.reference_solution))
     stages = dict(zip([s.name for s in generator.stages], transcripts.texts[best]))
@@ -141,7 +143,7 @@ def solve(players:Players,
 # %% ../../nbs/09_game/07_inference.ipynb #4ea72102
 def execute(result:dict[str, Any], problem:Problem)->None:
     "Run every attempt on the problem's tests; add the results of the chosen one, and which attempts are right."
-    outcomes = grade_many([(code, list(problem.baseline_tests)) for code in result['programs']])
+    outcomes = grade_many([Job.of(problem, code) for code in result['programs']])
     o = outcomes[result['chosen']]
     result |= dict(passed=list(o.per_test), solved=o.passed, outcome=o.kind, message=o.message,
                    attempts_solved=[x.passed for x in outcomes])

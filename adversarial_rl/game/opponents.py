@@ -15,6 +15,7 @@ import pandas as pd
 import torch
 
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..grader.suites import grade_by_test, passes_reference
 from ..measure.held_out import sample_suites
 from ..measure.mutants import mutants
@@ -102,7 +103,7 @@ def cross_play(players:Mapping[str, Any],          # Generator and discriminator
     valid = [[t for t in row if row[t]] for row in passes]
     table = pd.DataFrame(index=list(programs), columns=list(written), dtype=float)
     for g, codes in programs.items():
-        results = grade_by_test(list(zip(codes, valid)))
+        results = grade_by_test([Job.of(*asked) for asked in zip(problems, codes, valid)])
         for d, tests in written.items():
             shares = [pd.Series({t: row[t] for t in own if t in row}, dtype=float).mean()
                       for row, own in zip(results, tests) if row]
@@ -121,7 +122,7 @@ class WrongPrograms:
         new = [p for p in problems if p.id not in self.known]
         jobs = [(p, text) for p in new for _, text in mutants(p.reference_solution, _TRIED)]
         self.known |= {p.id: [] for p in new}
-        for (p, text), o in zip(jobs, grade_many([(text, p.baseline_tests) for p, text in jobs])):
+        for (p, text), o in zip(jobs, grade_many([Job.of(p, text) for p, text in jobs])):
             if o.judged and not o.passed and o.kind != 'timeout': self.known[p.id].append(text)
         return {p.id: self.known[p.id] for p in problems}
 

@@ -16,6 +16,7 @@ import torch
 
 from ..core.settings import DISCRIMINATOR_REWARDS, GRADED_ON, TrainingConfig  # noqa: F401
 from .schedule import Step
+from ..grader.pool import Job
 from ..grader.suites import grade_by_test, judge_suites, Suite, validity
 from ..grader.test_cases import test_input
 from adversarial_rl.learn.rewards import (
@@ -92,8 +93,9 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
     for x in problems:
         jobs += [(x, x.verdicts, code) for code in x.programs]
         jobs += [(x, x.mutants, code) for code in (mutants or {}).get(x.problem.id, ())]
-    passed = grade_by_test([(code, [*x.problem.baseline_tests, *x.replayed, *x.usable]) for x, _, code in jobs])
-    others = grade_by_test([(code, x.refused) for x, _, code in jobs]) if refused else [None] * len(jobs)
+    def results(tests): return grade_by_test([Job.of(x.problem, code, tests(x)) for x, _, code in jobs])
+    passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable])
+    others = results(lambda x: x.refused) if refused else [None] * len(jobs)
     for (x, verdicts, _), row, other in zip(jobs, passed, others): verdicts.append(x.verdict(row, other))
 
 # %% ../../nbs/09_game/02_round.ipynb #fc821c96

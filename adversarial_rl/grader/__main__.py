@@ -20,8 +20,8 @@ from typing import Any, NoReturn
 
 from ..core.errors import guarded, UsageError
 from .execution import Limits
-from .grading import Outcome, printable
-from .pool import cores, sandbox_report
+from .grading import as_job, Outcome, printable
+from .pool import cores, Job, sandbox_report
 from .session import Grader
 from .test_cases import split_tests
 
@@ -39,7 +39,7 @@ def table(o:Outcome,           # How a program did
 # %% ../../nbs/03_grader/11_command.ipynb #dee0f0c2
 def read_line(line:str,  # JSON
               number:int # For messages
-             )->tuple[str, list[str], dict[str, Any]]: # Program, tests, other keys
+             )->tuple[Job, dict[str, Any]]: # And the other keys
     "One line of input; raises `UsageError`."
     try: row = json.loads(line)
     except (ValueError, RecursionError) as e: raise UsageError(f'line {number}: is not JSON ({e})')
@@ -49,7 +49,9 @@ def read_line(line:str,  # JSON
     texts = isinstance(tests, list) and all(isinstance(test, str) for test in tests)
     if not isinstance(program, str) or not texts:
         raise UsageError(f'line {number}: needs program, a text, and tests, a text or a list of texts')
-    return program, tests, row
+    try: return as_job((program, tests, row.get('function', ''))), row
+    except (TypeError, ValueError, AttributeError):
+        raise UsageError(f'line {number}: function must be the name that the tests call, or a list of names')
 
 def as_json(o:Outcome)->dict[str, Any]:
     "What a line of output says about a program."
@@ -64,8 +66,8 @@ def answers(lines:Iterable[str], # Of JSON; empty ones are skipped
     "Grade what is read, several programs at a time."
     waiting:Queue[Future[dict[str, Any]]|None] = Queue(1000)
     def answer(number:int, line:str)->dict[str, Any]:
-        program, tests, others = read_line(line, number)
-        return others | as_json(grader.grade(program, tests))
+        job, others = read_line(line, number)
+        return others | as_json(grader.grade_many([job])[0])
     def read():
         try:
             for number, line in enumerate(lines, 1):
@@ -96,8 +98,10 @@ def make_parser()->argparse.ArgumentParser:
                      epilog='Exit code: 0 if everything passes, 1 if not, 2 for a mistake in the call.')
     parser.add_argument('file', nargs='?', help='program to grade')
     parser.add_argument('--tests', metavar='FILE', help='its tests: a file of assert statements')
-    parser.add_argument('--json', action='store_true', help='read {"program": ..., "tests": [...]} lines from standard '
-                                                            'input, write a verdict for each')
+    parser.add_argument('--function', metavar='NAME', nargs='+', default=[],
+                        help='what the tests may ask of the program; guessed from their text where it is not given')
+    parser.add_argument('--json', action='store_true', help='read {"program": ..., "tests": [...], "function": ...} '
+                                                            'lines from standard input, write a verdict for each')
     parser.add_argument('--report', action='store_true', help='try to break out, and say which walls hold here')
     limits = Limits()
     parser.add_argument('--timeout', metavar='SECONDS', type=positive, default=limits.cpu_seconds,
@@ -132,7 +136,7 @@ def passes(args:argparse.Namespace)->bool:
         return passed
     code, tests = text_of(args.file), split_tests(text_of(args.tests))
     if not tests: raise UsageError(f'{args.tests}: holds no test')
-    with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests)
+    with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests, args.function)
     print(table(o, tests))
     return o.passed and o.judged
 
@@ -141,6 +145,9 @@ def run(argv:list[str]):
     "Read the flags and do what they say; `SystemExit` with 1 if something did not pass."
     args = make_parser().parse_args(argv)
     single = bool(args.file or args.tests)
+    if wrong := [name for name in args.function if not name.isidentifier()]:
+        raise UsageError(f'--function {wrong[0]}: is not a name, such as double')
+    if args.function and not single: raise UsageError('--function needs FILE; a line of --json names its own function')
     if single + args.json + args.report != 1 or single and not (args.file and args.tests):
         raise UsageError('give FILE --tests FILE, or --json, or --report; --help lists the flags')
     if not passes(args): raise SystemExit(1)

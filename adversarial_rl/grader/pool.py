@@ -30,7 +30,8 @@ from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 from .packages import choose, Packages
-from .test_cases import names_in, names_under_test, plan
+from .test_cases import entry_points, names_in, plan
+from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/07_pool.ipynb #18ce3df5
 @dataclass(frozen=True)
@@ -39,6 +40,17 @@ class Job:
     code:str                   # Program text
     tests:tuple[str, ...] = () # Sources of tests: all of them data, or one script
     limits:Limits = Limits()   # For all of it together
+    entry_points:tuple[str, ...] = ()   # All that tests may ask of the program; without any, each test's text decides
+
+    @classmethod
+    def of(cls, problem:Problem,
+           code:str|None=None,             # A program for it; its reference by default
+           tests:Iterable[str]|None=None   # Tests of it; its baseline tests by default
+          )->'Job':
+        "A job whose entry points are the problem's."
+        code, tests = (problem.reference_solution if code is None else code,
+                       problem.baseline_tests if tests is None else tests)
+        return cls(code, tuple(tests), entry_points=entry_points(problem))
 
 # %% ../../nbs/03_grader/07_pool.ipynb #3c0ab7f2
 @dataclass(frozen=True)
@@ -80,29 +92,28 @@ main(sys.argv[2], int(sys.argv[3]), **json.loads(sys.argv[4]))'''
 
 _SHORT = {'np': 'numpy', 'pd': 'pandas'}   # What tests call them
 
-def _with_imports(test:str, modules:tuple[str, ...])->str:
+def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->str:
     "A script with the chosen modules that it uses but forgot to import; the program must not provide them."
     used = names_in(test)
-    bases = {name for name in used.used - used.own if f'{name}.' in test}
+    bases = {name for name in used.used - used.own - set(stated) if f'{name}.' in test}
     found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
     return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
 
 @lru_cache(1 << 11)
-def planned(test:str,                   # Source
-            modules:tuple[str, ...]     # Chosen ones, which tests may forget to import
+def planned(test:str,                       # Source
+            stated:tuple[str, ...],         # Entry points
+            modules:tuple[str, ...]=()      # Chosen ones, which tests may forget to import
            )->tuple[str, dict[str, Any]|None]:
     "What a judge reads of a test, and its plan if it is a script."
-    p = plan(test, *names_under_test(test))
-    if modules and isinstance(p, dict):
-        whole = _with_imports(test, modules)
-        p = plan(whole, *names_under_test(whole))
+    p = plan(test, stated)
+    if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated)
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
 
-def _test_sheet(tests:tuple[str, ...], modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:
+def _test_sheet(job:Job, modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:
     "What a judge reads, and the plan of a script."
-    plans = [planned(test, modules) for test in tests]
+    plans = [planned(test, job.entry_points, modules) for test in job.tests]
     scripts = [script for _, script in plans if script]
-    if scripts and len(tests) > 1: raise ValueError('a script among other tests')
+    if scripts and len(job.tests) > 1: raise ValueError('a script among other tests')
     return '[' + ', '.join(text for text, _ in plans) + ']', scripts[0] if scripts else None
 
 # %% ../../nbs/03_grader/07_pool.ipynb #2e9fb650
@@ -132,7 +143,7 @@ class Template:
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
         "Run one program; waits at most five seconds longer than its wall limit."
-        text, script = _test_sheet(job.tests, self.modules)
+        text, script = _test_sheet(job, self.modules)
         if script and script['unsupported']:
             return Report((Step('ok'), Step('unsupported', script['unsupported'])), layers=self.layers)
         order = dict(limits=job.limits, script=bool(script), name='candidate' if job.tests else '__main__')

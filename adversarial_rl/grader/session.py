@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from .execution import Limits
-from .grading import grade_many, Outcome
+from .grading import Asked, grade_many, Outcome
 from .pool import cores, Sandbox
 
 # %% ../../nbs/03_grader/10_session.ipynb #7f0533b5
@@ -41,9 +41,9 @@ def _in_thread(work:Callable[[], Any])->Future[Any]:
     return future
 
 # %% ../../nbs/03_grader/10_session.ipynb #a536a9ec
-async def agrade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # As for `grade_many`
-                      limits:Limits=Limits(),                       # For each program with its tests
-                      sandbox:Sandbox|None=None                     # The pool this process shares by default
+async def agrade_many(jobs:Iterable[Asked],     # As for `grade_many`
+                      limits:Limits|None=None,  # For each program with its tests
+                      sandbox:Sandbox|None=None # The pool this process shares by default
                      )->list[Outcome]:
     "Grade many programs without blocking the event loop."
     cancelled = threading.Event()
@@ -57,10 +57,11 @@ async def agrade_many(jobs:Iterable[tuple[str, str|Sequence[str]]], # As for `gr
 async def agrade(code:str,                # As for `grade`
                  tests:str|Sequence[str],
                  limits:Limits=Limits(),
-                 sandbox:Sandbox|None=None
+                 sandbox:Sandbox|None=None, *,
+                 function_name:str|Sequence[str]=''
                 )->Outcome:
     "Grade a program without blocking the event loop."
-    return (await agrade_many([(code, tests)], limits, sandbox))[0]
+    return (await agrade_many([(code, tests, function_name)], limits, sandbox))[0]
 
 # %% ../../nbs/03_grader/10_session.ipynb #2247d49f
 class Grader:
@@ -71,17 +72,18 @@ class Grader:
                 ):
         self.limits, self.sandbox = limits, Sandbox(workers, modules=modules)
 
-    def grade(self, code:str, tests:str|Sequence[str])->Outcome: return self.grade_many([(code, tests)])[0]
+    def grade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
+        return self.grade_many([(code, tests, function_name)])[0]
 
-    def grade_many(self, jobs:Iterable[tuple[str, str|Sequence[str]]],
+    def grade_many(self, jobs:Iterable[Asked],
                    progress:Callable[[int, int], object]|None=None # Called with (done, total)
                   )->list[Outcome]:
         return grade_many(jobs, self.limits, progress, self.sandbox)
 
-    async def agrade(self, code:str, tests:str|Sequence[str])->Outcome:
-        return await agrade(code, tests, self.limits, self.sandbox)
+    async def agrade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
+        return await agrade(code, tests, self.limits, self.sandbox, function_name=function_name)
 
-    async def agrade_many(self, jobs:Iterable[tuple[str, str|Sequence[str]]])->list[Outcome]:
+    async def agrade_many(self, jobs:Iterable[Asked])->list[Outcome]:
         return await agrade_many(jobs, self.limits, self.sandbox)
 
     def close(self): self.sandbox.close()

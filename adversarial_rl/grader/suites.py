@@ -9,44 +9,46 @@ __all__ = ['reference_results', 'validate_many', 'passes_reference', 'validity',
 # %% ../../nbs/03_grader/09_suites.ipynb #d43de65f
 import ast
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .execution import Limits
-from .grading import grade_many
-from .test_cases import LONGEST_TEST, parse_source, plans, test_inputs
+from .grading import as_job, Asked, grade_many
+from .pool import Job
+from .test_cases import LONGEST_TEST, parse_source, plan, test_inputs
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/09_suites.ipynb #2ee216f3
-def _most_runs(pairs:Sequence[tuple[str, Sequence[str]]])->int:
+def _most_runs(jobs:Sequence[Job])->int:
     "Runs of a reference that are enough for a verdict on each test, if all of them stop it."
-    return max(1, 2 * max((len(tests) for _, tests in pairs), default=0))
+    return max(1, 2 * max((len(job.tests) for job in jobs), default=0))
 
-def reference_results(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program, tests)
-                      limits:Limits=Limits()                     # For each run of a reference
-                     )->list[list[bool | None]]:                 # One list a pair, one flag a test
+def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_job` takes them
+                      limits:Limits|None=None    # For each run of a reference; the job's own by default
+                     )->list[list[bool | None]]: # One list a job, one flag a test
     "Which tests each reference passes; a test that stops the program fails alone. None where the sandbox failed."
-    outcomes = grade_many(pairs, limits, most_runs=_most_runs(pairs))
-    return [[None] * len(tests) if o.kind == 'infra_error' else list(o.per_test)
-            for o, (_, tests) in zip(outcomes, pairs)]
+    jobs = [as_job(x, limits) for x in asked]
+    outcomes = grade_many(jobs, most_runs=_most_runs(jobs))
+    return [[None] * len(job.tests) if o.kind == 'infra_error' else list(o.per_test)
+            for o, job in zip(outcomes, jobs)]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #155e87a4
-def validate_many(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program, tests)
-                  limits:Limits=Limits()                     # For each reference with its tests
-                 )->list[list[bool | None]]:                 # A flag for each test, None where the sandbox failed
+def validate_many(asked:Sequence[Asked],     # As in `reference_results`
+                  limits:Limits|None=None
+                 )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
     "Which tests the reference passes in both of two runs."
-    first = reference_results(pairs, limits)
-    passed = [[t for t, ok in zip(tests, flags) if ok] for (_, tests), flags in zip(pairs, first)]
-    second = reference_results([(code, tests) for (code, _), tests in zip(pairs, passed)], limits)
-    again = [dict(zip(tests, flags)) for tests, flags in zip(passed, second)]
-    return [[flags_again[t] if ok else ok for t, ok in zip(tests, flags)]
-            for (_, tests), flags, flags_again in zip(pairs, first, again)]
+    jobs = [as_job(x, limits) for x in asked]
+    first = reference_results(jobs)
+    passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]
+    again = [dict(zip(job.tests, flags)) for job, flags in zip(passed, reference_results(passed))]
+    return [[flags_again[t] if ok else ok for t, ok in zip(job.tests, flags)]
+            for job, flags, flags_again in zip(jobs, first, again)]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #eee8c759
 def passes_reference(asked:Sequence[tuple[Problem, Sequence[str]]] # Problems with tests
                     )->list[dict[str, bool | None]]:              # Test -> passed twice; None where the grader failed
     "For each problem, which of the tests its reference solution passes."
-    jobs = [(p.reference_solution, sorted(set(tests))) for p, tests in asked]
-    return [dict(zip(tests, flags)) for (_, tests), flags in zip(jobs, validate_many(jobs))]
+    jobs = [Job.of(p, tests=sorted(set(tests))) for p, tests in asked]
+    return [dict(zip(job.tests, flags)) for job, flags in zip(jobs, validate_many(jobs))]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #7ca6af87
 def validity(valid:Sequence[bool] # One flag for each test of a suite
@@ -55,9 +57,9 @@ def validity(valid:Sequence[bool] # One flag for each test of a suite
     return sum(valid) / len(valid) if len(valid) else 0.
 
 # %% ../../nbs/03_grader/09_suites.ipynb #f8e2d431
-def left_side(test:str)->str:
+def left_side(test:str, entry_points:tuple[str, ...]=())->str:
     "The left side of a test of the form `assert left == right` that is data, '' for others."
-    if not isinstance(plans([test])[0], list): return ''
+    if not isinstance(plan(test, entry_points), list): return ''
     node = parse_source(test, LONGEST_TEST).body[0]
     x = node.test if isinstance(node, ast.Assert) else None
     if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq): return ast.unparse(x.left)
@@ -70,16 +72,17 @@ def is_literal(text:str)->bool:
     return True
 
 # %% ../../nbs/03_grader/09_suites.ipynb #9b328992
-def fill_in_many(pairs:Sequence[tuple[str, Sequence[str]]], # (reference program, tests)
-                 limits:Limits=Limits()                     # For each reference with its tests
-                )->list[list[str | None]]:                  # One list a pair; None for a test without such a value
+def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
+                 limits:Limits|None=None
+                )->list[list[str | None]]: # One list a job; None for a test without such a value
     "Tests of the form `assert f(...) == value` with the value that the reference returns."
-    lefts = [[left_side(t) for t in tests] for _, tests in pairs]
-    jobs = [(reference, [x for x in dict.fromkeys(row) if x]) for (reference, _), row in zip(pairs, lefts)]
-    outcomes = grade_many(jobs, limits, most_runs=_most_runs(jobs))
+    jobs = [as_job(x, limits) for x in asked]
+    lefts = [[left_side(t, job.entry_points) for t in job.tests] for job in jobs]
+    told = [replace(job, tests=tuple(x for x in dict.fromkeys(row) if x)) for job, row in zip(jobs, lefts)]
+    outcomes = grade_many(told, most_runs=_most_runs(told))
     filled = []
-    for row, (_, told), o in zip(lefts, jobs, outcomes):
-        values = {left: text for left, text, ok in zip(told, o.messages, o.per_test) if ok and is_literal(text)}
+    for row, job, o in zip(lefts, told, outcomes):
+        values = {left: text for left, text, ok in zip(job.tests, o.messages, o.per_test) if ok and is_literal(text)}
         filled.append([f'assert {left} == {values[left]}' if left in values else None for left in row])
     return filled
 
@@ -124,7 +127,7 @@ def judge_group(problem:Problem,
 def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
     "Add refused tests to the usable ones with the reference's value in place of theirs, where the input is new."
     refused = [[t for suite in group for t in suite.refused] for group in groups]
-    texts = fill_in_many([(p.reference_solution, tests) for p, tests in zip(problems, refused)])
+    texts = fill_in_many([Job.of(p, tests=tests) for p, tests in zip(problems, refused)])
     for p, group, tests, row in zip(problems, groups, refused, texts):
         filled = dict(zip(tests, row))
         known = {x for suite in group for t in suite.usable for x in test_inputs(t, p.function_name)}
@@ -145,10 +148,9 @@ def judge_suites(problems:Sequence[Problem],
     return judged
 
 # %% ../../nbs/03_grader/09_suites.ipynb #bd09e6b3
-def grade_by_test(pairs:Sequence[tuple[str, Sequence[str]]], # (program, tests); a test that occurs twice runs once
-                  limits:Limits=Limits()                     # For each program with its tests
-                 )->list[dict[str, bool] | None]:            # Test -> passed
+def grade_by_test(asked:Sequence[Asked],           # As `as_job` takes them; a test that occurs twice runs once
+                  limits:Limits|None=None          # For each program with its tests; the job's own by default
+                 )->list[dict[str, bool] | None]:  # Test -> passed
     "Which of its tests each program passes; None where the verdict cannot be trusted."
-    jobs = [(code, list(dict.fromkeys(tests))) for code, tests in pairs]
-    return [dict(zip(tests, o.per_test)) if o.judged else None
-            for (_, tests), o in zip(jobs, grade_many(jobs, limits))]
+    jobs = [replace(job, tests=tuple(dict.fromkeys(job.tests))) for job in (as_job(x, limits) for x in asked)]
+    return [dict(zip(job.tests, o.per_test)) if o.judged else None for job, o in zip(jobs, grade_many(jobs))]

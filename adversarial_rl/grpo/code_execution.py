@@ -24,6 +24,7 @@ from ..core.errors import enough_memory
 from ..core.files import check_writable, write_json
 from ..core.machine import Platform, platform
 from ..grader.grading import grade_many
+from ..grader.test_cases import entry_points
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.rewards import execution_reward, generator_reward
 from ..mbpp.callback import interval_evaluation
@@ -38,15 +39,18 @@ from ..record.tracking import progress_bar, read_metrics, Tracker
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e77b9680
 _PRINT = '\nEnd with a line that prints what one call of it gives.'
 
+def _row(prompt:str|list[dict[str, str]], tests:Sequence[str]=(), names:Sequence[str]=())->dict[str, Any]:
+    return dict(prompt=prompt, tests=list(tests), function=names[0] if names else '', entry_points=list(names))
+
 def prompt_rows(which:str,              # 'starter', 'mbpp' or a problems file
                 chat:bool,              # Whether the model has a chat template
                 dataset_path:str=''     # A local copy of MBPP
-               )->list[dict[str, Any]]: # With prompt, tests and function
+               )->list[dict[str, Any]]: # With prompt, tests, function and entry_points
     "Rows of the dataset that TRL samples from."
-    if which == 'starter': return [dict(prompt=p, tests=[], function='') for p, _ in printing_prompts('training')]
+    if which == 'starter': return [_row(p) for p, _ in printing_prompts('training')]
     problems = load_mbpp('full', 'train', dataset_path or None) if which == 'mbpp' else load_problems(which)
     def prompt(p): return [dict(role='user', content=chat_turn(p) + _PRINT)] if chat else few_shot(p)
-    return [dict(prompt=prompt(p), tests=list(p.baseline_tests), function=p.function_name) for p in problems]
+    return [_row(prompt(p), p.baseline_tests, entry_points(p)) for p in problems]
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #a42e2b6a
 def text_of(completion:str|list[dict[str, str]])->str:
@@ -59,10 +63,10 @@ def execution_rewards(prompts, completions:list, function:list[str], **_)->list[
     outcomes = grade_many([(program, ()) for program in programs])
     return [execution_reward(o.kind) if o.judged else None for o in outcomes]
 
-def test_rewards(prompts, completions:list, tests:list, function:list[str], **_)->list[float|None]:
+def test_rewards(prompts, completions:list, tests:list, entry_points:list, **_)->list[float|None]:
     "Share of its problem's tests that each program passes; None without tests, or if the verdict cannot be trusted."
-    programs = [program_in(text_of(c), name) for c, name in zip(completions, function)]
-    outcomes = grade_many([(program, list(t)) for program, t in zip(programs, tests)])
+    programs = [program_in(text_of(c), next(iter(names), '')) for c, names in zip(completions, entry_points)]
+    outcomes = grade_many(list(zip(programs, tests, entry_points)))
     def judged(o, t): return t and o.judged
     return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
 

@@ -24,6 +24,7 @@ from ..core.statistics import bootstrap, Interval
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..grader.suites import judge_suites
 from ..grader.test_cases import test_input
 from .trl_control import train_trl_control
@@ -71,7 +72,7 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1)->Figures
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     def rate(temperature:float)->Interval:
         programs = generator.programs(generator.write(problems, 1, temperature, rng), problems)
-        outcomes = grade_many([(code, list(p.baseline_tests)) for p, code in zip(problems, programs)])
+        outcomes = grade_many([Job.of(p, code) for p, code in zip(problems, programs)])
         return bootstrap([o.passed for o in outcomes])
     return {'pass_rate': rate(0), 'pass_rate_sampled': rate(1.)}
 

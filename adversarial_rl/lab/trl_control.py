@@ -15,6 +15,7 @@ from transformers import TrainerCallback
 
 from ..core.settings import PPOConfig, TrainingConfig
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..learn.rewards import generator_reward
 from ..learn.transcripts import Transcripts
 from ..model.players import Generator, training_problems
@@ -75,7 +76,7 @@ def train_trl_control(generator:Generator, config:TrainingConfig, ppo:PPOConfig,
     problems, group_size = {p.id: p for p in training_problems(config)[0]}, 8
 
     def share_passed(prompts, code, **more):
-        outcomes = grade_many([(c, list(problems[i].baseline_tests)) for c, i in zip(code, prompts)])
+        outcomes = grade_many([Job.of(problems[i], c) for c, i in zip(code, prompts)])
         return [generator_reward(o.per_test) for o in outcomes]
 
     return train_with_trl(

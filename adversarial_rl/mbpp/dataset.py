@@ -52,7 +52,7 @@ def to_problem(row:object,  # As published
         if field == 'test_list' and [type(x) for x in ast.parse(text).body] != [ast.Assert]:
             raise ValueError(f"field 'test_list' must hold one assert statement each, found {text[:60]!r}")
     defined = {x.name: x for x in ast.parse(code).body if isinstance(x, ast.FunctionDef)}
-    called = [defined[name] for name in sorted(names_under_test(tests[0])[0]) if name in defined]
+    called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
     if not called: raise ValueError('its tests call no function that its code defines')
     return Problem(f"mbpp/{row['task_id']}", row[described].strip(),
                    f'def {called[0].name}({ast.unparse(called[0].args)}):',

@@ -24,6 +24,7 @@ from ..core.machine import platform
 from ..core.settings import check, SubjectConfig
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
 from .overlap import overlap
 from .plus import load_mbpp_plus
@@ -69,12 +70,12 @@ def _grade_batch(k:int, batch:list[Problem], written:dict[str, list[Written]], c
     "Grade the programs of batch `k`."
     first = next(iter(written.values()))   # The others have the same prompts
     records = {p.id: ProblemRecord(p.id, k, list(c.grading_tests(p)), w.prompt, []) for p, w in zip(batch, first)}
-    jobs: list[tuple[str, ProblemRecord, Answer]] = []
+    jobs: list[tuple[str, Problem, Answer]] = []
     for kind, rows in written.items():
-        for p, w in zip(batch, rows): jobs += [(kind, records[p.id], a) for a in w.answers]
+        for p, w in zip(batch, rows): jobs += [(kind, p, a) for a in w.answers]
     limits = Limits(wall_seconds=c.timeout_seconds, cpu_seconds=max(1, round(c.timeout_seconds)))
-    outcomes = grade_many([(a.program, record.tests) for _, record, a in jobs], limits)
-    for (kind, record, a), outcome in zip(jobs, outcomes): record.programs.append(program_record(kind, a, outcome))
+    outcomes = grade_many([Job.of(p, a.program, c.grading_tests(p)) for _, p, a in jobs], limits)
+    for (kind, p, a), outcome in zip(jobs, outcomes): records[p.id].programs.append(program_record(kind, a, outcome))
     return list(records.values())
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #a8901a1c

@@ -12,6 +12,7 @@ from collections.abc import Collection
 
 from ..core.errors import one_line, UsageError
 from ..grader.execution import Limits
+from ..grader.pool import Job
 from ..grader.suites import fill_in_many
 from ..grader.test_cases import test_input
 from .dataset import to_problem
@@ -78,7 +79,7 @@ def _problems_of(tasks:dict[str, dict],     # As `evalplus.data.get_mbpp_plus` r
     def how(task): return 'set' if task['entry_point'] in sets else 'given' if task['entry_point'] in given else ''
     rows = [task | dict(task_id=i) for i, task in sorted(tasks.items(), key=lambda x: int(x[0].split('/')[-1]))]
     problems = [_base_problem(task) for task in rows]
-    asked = [(p.reference_solution, [f'assert {call} == 0' for call in _added_calls(task)])
+    asked = [Job.of(p, tests=[f'assert {call} == 0' for call in _added_calls(task)])
              for p, task in zip(problems, rows)]
     return [_with_added_tests(p, task, tests, how(task))
             for p, task, tests in zip(problems, rows, fill_in_many(asked, _LIMITS))]

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 
 from ..core.statistics import bootstrap, Interval, over_samples
+from ..grader.pool import Job
 from ..grader.suites import grade_by_test, judge_suites, Suite, validity
 from ..grader.test_cases import test_input
 from ..model.players import Discriminator, Generator
@@ -58,7 +59,8 @@ class ProgramResult:
 def grade_on_suites(problems:list[Problem], programs:list[str], groups:list[list[Suite]])->list[ProgramResult]:
     "Results of one program a problem, without those that the grader failed on."
     own = [sorted({t for suite in group for t in suite.valid_tests}) for group in groups]
-    rows = grade_by_test([(code, [*p.baseline_tests, *tests]) for p, code, tests in zip(problems, programs, own)])
+    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *tests])
+                          for p, code, tests in zip(problems, programs, own)])
     return [ProgramResult(all(passed[t] for t in p.baseline_tests),
                           sum(passed[t] for t in tests) / len(tests) if tests else None)
             for p, passed, tests in zip(problems, rows, own) if passed is not None]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from ..grader.execution import Limits
+from ..grader.pool import Job
 from ..grader.suites import fill_in_many
 from ..grader.test_cases import calls, parse_source, test_input
 from ..model.agents import Source
@@ -145,7 +146,7 @@ def fill_expected(problems:list[Problem], suites:list[list[str]], limits:Limits=
     filled: list[list[str]] = [[] for _ in suites]
     waiting = dict(enumerate(suites))
     for _ in range(5):   # More than five calls that never return: the rest is left out
-        results = fill_in_many([(problems[i].reference_solution, tests) for i, tests in waiting.items()], limits)
+        results = fill_in_many([Job.of(problems[i], tests=tests) for i, tests in waiting.items()], limits)
         unanswered = {}
         for (i, tests), row in zip(waiting.items(), results):
             filled[i] += [t for t in row if t]

@@ -17,6 +17,7 @@ import torch
 
 from ..core.statistics import bootstrap, Interval
 from ..grader.execution import Limits
+from ..grader.pool import Job
 from ..grader.suites import grade_by_test, validate_many, validity
 from ..grader.test_cases import test_input
 from .held_out import distinct_share, sample_suites
@@ -42,10 +43,9 @@ class Case:
 
 # %% ../../nbs/07_measure/04_testers.ipynb #3a8c73bc
 LIMITS = Limits(wall_seconds=2, cpu_seconds=2)
-_Pair = tuple[str, tuple[str, ...]]             # A program and its tests
-_Verdicts = dict[_Pair, dict[str, bool] | None] # Of `grade_by_test`
+_Verdicts = dict[Job, dict[str, bool] | None] # Of `grade_by_test`
 
-def _graded(pairs:list[_Pair])->_Verdicts: return dict(zip(pairs, grade_by_test(pairs, LIMITS)))
+def _graded(jobs:list[Job])->_Verdicts: return dict(zip(jobs, grade_by_test(jobs, LIMITS)))
 
 def _share(passed:dict[str, bool] | None, tests:Sequence[str])->float | None:
     "Share of the tests that passed; None where the grader failed."
@@ -61,15 +61,14 @@ class _Draft:
     pool: tuple[str, ...]
     mutants: list[Mutant]
 
-    def pairs(self)->list[_Pair]:
-        "The pairs to grade."
-        return [*[(code, self.golden) for code in self.programs],
-                *[(m.source, self.golden + self.pool) for m in self.mutants]]
+    def of_program(self, code:str)->Job: return Job.of(self.problem, code, self.golden)
+    def of_mutant(self, m:Mutant)->Job: return Job.of(self.problem, m.source, self.golden + self.pool)
+    def jobs(self)->list[Job]: return [*map(self.of_program, self.programs), *map(self.of_mutant, self.mutants)]
 
     def case(self, verdicts:_Verdicts)->Case:
         "The case; a mutant without a verdict is dropped."
-        programs = [ScoredProgram(code, _share(verdicts[code, self.golden], self.golden)) for code in self.programs]
-        found = [(m, verdicts[m.source, self.golden + self.pool]) for m in self.mutants]
+        programs = [ScoredProgram(x, _share(verdicts[self.of_program(x)], self.golden)) for x in self.programs]
+        found = [(m, verdicts[self.of_mutant(m)]) for m in self.mutants]
         wrong = [ScoredProgram(m.source, _share(passed, self.golden)) for m, passed in found
                  if passed and not all(passed.values())]
         return Case(self.problem, self.golden, programs, wrong,
@@ -83,7 +82,7 @@ def _make_drafts(problems:list[Problem], programs:list[list[str]], n_mutants:int
     pools = [baseline_suites(make, problems, _POOL, seed + 10**6, limits=LIMITS)
              for make in (random_inputs, boundary_values)]
     suites = [[*p.baseline_tests, *first, *second] for p, first, second in zip(problems, *pools)]
-    valid = validate_many([(p.reference_solution, tests) for p, tests in zip(problems, suites)], LIMITS)
+    valid = validate_many([Job.of(p, tests=tests) for p, tests in zip(problems, suites)], LIMITS)
     drafts = []
     for p, codes, tests, flags in zip(problems, programs, suites, valid):
         n = len(p.baseline_tests)
@@ -100,7 +99,7 @@ def make_cases(problems:list[Problem],
               )->list[Case]:
     "Grade programs and mutants in one batch; problems whose reference passes none of its tests are left out."
     drafts = _make_drafts(problems, programs, n_mutants, seed)
-    verdicts = _graded([pair for d in drafts for pair in d.pairs()])
+    verdicts = _graded([job for d in drafts for job in d.jobs()])
     return [d.case(verdicts) for d in drafts]
 
 # %% ../../nbs/07_measure/04_testers.ipynb #c0ae5e81
@@ -161,13 +160,14 @@ class TesterFigures:
 # %% ../../nbs/07_measure/04_testers.ipynb #cbf9294b
 def _meet_cases(cases:list[Case], suites:Sequence[Sequence[str]])->list[CaseResult]:
     "Validate the test cases and grade the programs of each case on the valid ones."
-    valid = validate_many([(c.problem.reference_solution, tests) for c, tests in zip(cases, suites)], LIMITS)
+    valid = validate_many([Job.of(c.problem, tests=tests) for c, tests in zip(cases, suites)], LIMITS)
     usable = [tuple(t for t, ok in zip(tests, flags) if ok) for tests, flags in zip(suites, valid)]
-    verdicts = _graded([(p.source, tests) for c, tests in zip(cases, usable) if tests for p in c.programs + c.wrong])
-    def scores(programs:list[ScoredProgram], tests:tuple[str, ...])->list[Scores]:
-        own = [_share(verdicts[p.source, tests], tests) if tests else 1. for p in programs]
+    asked = [(c, tests) for c, tests in zip(cases, usable) if tests]
+    verdicts = _graded([Job.of(c.problem, p.source, tests) for c, tests in asked for p in c.programs + c.wrong])
+    def scores(c:Case, programs:list[ScoredProgram], tests:tuple[str, ...])->list[Scores]:
+        own = [_share(verdicts[Job.of(c.problem, p.source, tests)], tests) if tests else 1. for p in programs]
         return [Scores(x, p.score) for x, p in zip(own, programs) if x is not None and p.score is not None]
-    return [CaseResult(flags, scores(c.programs, tests), scores(c.wrong, tests))
+    return [CaseResult(flags, scores(c, c.programs, tests), scores(c, c.wrong, tests))
             for c, flags, tests in zip(cases, valid, usable)]
 
 # %% ../../nbs/07_measure/04_testers.ipynb #9eafc7b5

@@ -17,6 +17,7 @@ from ..core.errors import UsageError
 from ..core.machine import platform
 from ..core.settings import TrainingConfig
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..grader.test_cases import parse_tests
 from ..learn.transcripts import Transcripts
 from .agents import Source, torch_source
@@ -104,7 +105,7 @@ def training_problems(config:TrainingConfig)->tuple[list[Problem], list[Problem]
     if config.problems_file == 'starter':
         return starter_problems('training'), bundled
     problems = load_problems(config.problems_file)
-    outcomes = grade_many([(p.reference_solution, list(p.baseline_tests)) for p in problems])
+    outcomes = grade_many([Job.of(p) for p in problems])
     for p, outcome in zip(problems, outcomes):
         if not outcome.passed:
             raise UsageError(f"{config.problems_file}: problem '{p.id}': field 'reference_solution' fails the "
