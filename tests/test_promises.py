@@ -1,14 +1,18 @@
 "What the documents of this project show works when it is typed as shown."
 import json
+import re
 import shutil
 import subprocess
 import sys
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 import torch
 from structure import ROOT
 
+from adversarial_rl.core import commands
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
@@ -143,3 +147,65 @@ def test_a_notebook_unpacks_an_uploaded_zip(tmp_path, monkeypatch):
     exec(setup, {})
     assert (tmp_path/'work'/'adversarial_rl'/'settings.ini').read_text() == 'here'
     assert [words[:4] for words in started] == [[sys.executable, '-m', 'pip', 'install']]
+
+
+def printed_config(name, capfd, *flags):
+    "Setting -> value and source, as --print-config shows them."
+    with pytest.raises(SystemExit): getattr(commands, name).read([*flags, '--print-config'])
+    return {line.split()[0]: line.split(maxsplit=2)[1:] for line in capfd.readouterr().out.splitlines()}
+
+
+def test_the_machine_decides_where_nobody_else_does(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    here = 'this machine, configs/starter.yaml'
+    assert printed_config('run_training', capfd, '--device', 'cpu')['generator_model'] == ['starter', here]
+    named = printed_config('run_training', capfd, '--generator-model', 'mine', '--device', 'cpu')
+    assert named['discriminator_model'][1] == 'default' and named['mbpp_eval_num_questions'] == ['20', 'this machine']
+    asked = printed_config('run_training', capfd, '--device', 'cpu', '--learning-rate', '.5')
+    assert asked['learning_rate'] == ['0.5', 'flag'] and asked['group_size'][1] == here
+    shipped = printed_config('grpo_code_execution', capfd, '--config', 'configs/grpo_code_execution.yaml')
+    assert shipped['model.id'] == ['starter_printing', 'this machine'] and shipped['prompts'][0] == 'mbpp'
+    file = 'configs/spiral_self_play_starter.yaml'
+    assert printed_config('spiral_self_play', capfd)['model'] == ['starter_games', f'this machine, {file}']
+
+
+def test_a_run_says_what_the_machine_decided(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    tiny = """--device cpu --stages-together --n-discriminator-steps 0 --n-generator-steps 1 --k-alternating-steps 0
+    --together-steps 0 --problems-per-step 2 --group-size 2 --max-new-tokens 16 --held-out 2 --report-to none"""
+    assert run_training(tiny.split()) == 0
+    said = capfd.readouterr().err
+    assert 'for this machine: configs/starter.yaml; flags and --config override it' in said
+    assert json.loads(Path('output/training_results.json').read_text())['steps'] == 1
+
+
+@pytest.mark.parametrize('name', ['run_training', 'grpo_code_execution', 'grpo_code_game', 'spiral_self_play',
+                                  'evaluate_mbpp'])
+def test_every_command_obeys_the_environment(name, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'.env').write_text('MBPP_EVAL_NUM_QUESTIONS=7\nMBPP_EVAL_TEMPERATURE=0.5\nMBPP_DATASET_PATH=mine\n')
+    found = printed_config(name, capfd)
+    for ending, value in (('num_questions', '7'), ('temperature', '0.5'), ('dataset_path', 'mine')):
+        rows = [row for setting, row in found.items() if setting.endswith(ending) and row[1].startswith('.env')]
+        assert [row[0] for row in rows] == [value], ending
+    monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '-3')
+    with pytest.raises(UsageError, match='MBPP_EVAL_NUM_QUESTIONS -3: must be at least'):
+        getattr(commands, name).read([])
+
+
+def test_wandb_and_the_switch_of_the_evaluation(monkeypatch, tmp_path, capfd):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv('WANDB_PROJECT', 'mine')
+    for flags in (['--no-mbpp-eval'], ['--mbpp-eval', 'false'], ['--evaluation.enabled', 'false']):
+        found = printed_config('grpo_code_execution', capfd, *flags)
+        assert found['wandb.project'][0] == 'mine' and found['evaluation.enabled'] == ['False', 'flag']
+
+
+@pytest.mark.parametrize('command', [c for c in vars(commands).values() if isinstance(c, commands.Command)],
+                         ids=lambda c: c.name)
+def test_help_describes_every_setting(command, capfd):
+    with pytest.raises(SystemExit): command.read(['--help'])
+    text = capfd.readouterr().out.partition('options:')[2]
+    assert '_' not in ''.join(word for word in text.split() if word.startswith('--'))
+    described = re.split(r'\n  (?=-)', text)[1:]
+    assert len(described) > 10 and not [x for x in described if len(re.split(r'\s{2,}|\n', x.strip(), 1)) < 2]

@@ -13,12 +13,14 @@ import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
 from .config import parse_config
+from .decisions import suited
 from .errors import guarded, quiet_libraries, UsageError
 
 # %% ../../nbs/01_core/09_commands.ipynb #9e565097
@@ -73,7 +75,7 @@ class Command:
         for where in self.settings:
             module, _, kind = where.rpartition('.')
             kinds.append(getattr(load(module, self.name), kind))
-        return parse_config(kinds, argv, self.about, self.before + self.name)
+        return parse_config(kinds, argv, self.about, self.before + self.name, partial(suited, self.name))
 
     def _run(self, argv:list[str]):
         for package in _EVERY_COMMAND:

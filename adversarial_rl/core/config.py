@@ -11,12 +11,14 @@ import dataclasses
 import difflib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
+from .decisions import Suited
 from .errors import SECRETS, UsageError
 from .files import resource, write_whole
 from .settings import check, Config, flag, prefix, REQUIRED
@@ -94,7 +96,7 @@ def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
         parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=shown)
     if kind is bool and default and '.' not in name: help = argparse.SUPPRESS
     elif default not in (REQUIRED, None, ''): help += f' ({default})'
-    spelling = f'--{name}.NAME' if kind is dict else flag(name)
+    spelling = flag(name) + '.NAME' * (kind is dict)
     parser.add_argument(spelling, dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
@@ -124,6 +126,8 @@ def _joined(argv:Sequence[str])->list[str]:
     return words
 
 # %% ../../nbs/01_core/06_config.ipynb #4a9c80f5
+_MACHINE = 'this machine'   # As the source of a value
+
 @dataclass
 class Given:
     "A value for a setting, and the source it comes from."
@@ -171,6 +175,13 @@ class Sources:
                              f"'{closest(name, self.fields)}'; --help lists them")
         return {k: self.given(k, value, str(path), f'--config {path}: {k}') for k, value in values.items()}
 
+    def machine(self, suits:Suited)->dict[str, Given]:
+        "Settings that suit the machine, those of its file and single ones."
+        file = self.file(suits.file) if suits.file else {}
+        values = {self.also.get(name, name): value for name, value in suits.values.items()}
+        return {name: self.given(name, value, _MACHINE, name) for name, value in values.items()} | {
+            name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()}
+
     def flattened(self, values:dict[str, Any], before:str='')->dict[str, Any]:
         "Dotted name -> value, of nested mappings."
         flat: dict[str, Any] = {}
@@ -192,6 +203,7 @@ class Sources:
         "A word of the command line, a flag in the spelling of `--help`."
         flagged, equals, value = word.partition('=')
         name = flagged[2:].replace('-', '_')
+        if name.startswith('no_') and name[3:] in self.also: return f'{flag(self.also[name[3:]])}=false'
         return flag(self.also.get(name, name)) + equals + value if word.startswith('--') else word
 
 # %% ../../nbs/01_core/06_config.ipynb #3838c59d
@@ -209,7 +221,8 @@ def _build(kind:Any, given:dict[str, Given], before:str='')->Any:
 def parse_config(kinds:Sequence[type],    # Dataclasses that declare the settings
                  argv:Sequence[str],      # Arguments of the command
                  about:str,               # First line of --help
-                 prog:str|None=None       # Name of the command
+                 prog:str|None=None,      # Name of the command
+                 machine:Callable[[dict[str, Any]], Suited]|None=None # What suits the machine, from the settings given
                 )->tuple[Any, ...]:       # One checked instance of each dataclass
     "Read all settings; raises `UsageError` for a mistake, and `SystemExit` after --help and --print-config."
     sources = Sources(kinds)
@@ -219,12 +232,27 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     required = [k for k, f in sources.fields.items() if f.default is f.default_factory is REQUIRED]
     if missing := [flag(k) for k in required if k not in given]:
         raise UsageError(f"{', '.join(missing)}: must be given; --help lists the settings")
-    labels = {name: g.label for name, g in given.items()}
-    configs = tuple(check(_build(kind, given), labels) for kind in kinds)
+    configs = _checked(kinds, given)
+    if machine:
+        given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
+        configs = _checked(kinds, given)
+        _show_machine(given)
     if 'print_config' in given:
         print(_config_table(dict(pair for c in configs for pair in _values(c)), given))
         raise SystemExit(0)
     return configs
+
+def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
+    "One checked instance of each dataclass."
+    return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
+
+def _show_machine(given:dict[str, Given])->None:
+    "Say on stderr what suits this machine, once for all processes of a launcher."
+    chosen = {name: g for name, g in given.items() if g.origin.startswith(_MACHINE)}
+    files = sorted({g.origin.removeprefix(f'{_MACHINE}, ') for g in chosen.values()} - {_MACHINE})
+    single = [f'{name} {g.value}' for name, g in chosen.items() if g.origin == _MACHINE]
+    if chosen and os.environ.get('RANK', '0') == '0' and 'print_config' not in given:
+        print(f"for this machine: {', '.join(files + single)}; flags and --config override it", file=sys.stderr)
 
 def _values(config:Any, before:str='')->Iterator[tuple[str, Any]]:
     "Dotted names and values of all settings of a dataclass and of those in it."

@@ -38,18 +38,30 @@ class VLLMSettings:
 class WandBSettings:
     "Weights & Biases."
     enabled: bool = setting(True, 'report to W&B if it has a key or is offline')
-    project: str = setting('adversarial_rl', 'its project')
+    project: str = setting('adversarial_rl', 'its project', env='WANDB_PROJECT')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #b7f52667
 @dataclass
 class EvaluationSettings:
     "MBPP before, during and after training."
-    enabled: bool = setting(True, 'measure on MBPP')
-    eval_interval_steps: int = setting(20, 'steps between two evaluations', 1, 10**6)
-    num_questions: int = setting(5, 'problems in each evaluation', 1, 10**6)
-    temperature: float = setting(0.2, 'sampling temperature', 1e-3, 10)
-    timeout_seconds: float = setting(10.0, 'wall time of a program with its tests, in seconds', 0.1, 3600)
-    dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
+    enabled: bool = setting(
+        True, 'measure on MBPP', env='MBPP_EVAL_ENABLED',
+        also='mbpp_eval')
+    eval_interval_steps: int = setting(
+        20, 'steps between two evaluations', 1, 10**6, env='MBPP_EVAL_INTERVAL_STEPS',
+        also='mbpp_eval_interval_steps')
+    num_questions: int = setting(
+        5, 'problems in each evaluation', 1, 10**6, env='MBPP_EVAL_NUM_QUESTIONS',
+        also='mbpp_eval_num_questions')
+    temperature: float = setting(
+        0.2, 'sampling temperature', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE',
+        also='mbpp_eval_temperature')
+    timeout_seconds: float = setting(
+        10.0, 'wall time of a program with its tests, in seconds', 0.1, 3600, env='MBPP_EVAL_TIMEOUT_SECONDS',
+        also='mbpp_eval_timeout_seconds')
+    dataset_path: str = setting(
+        '', 'a local copy of the dataset', env='MBPP_DATASET_PATH',
+        also='mbpp_dataset_path')
 
     def config(self)->EvaluationConfig:
         "The same settings as the callback for MBPP takes them."
