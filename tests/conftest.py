@@ -68,7 +68,7 @@ def restored_environment():
 
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches parallel spiral '
-           'tracking browser soak slurm live agents readme grader_light environments testers structure '
+           'faults commands tracking browser soak slurm live agents readme grader_light environments testers structure '
            'views benign fuzz').split()
 
 

@@ -123,7 +123,7 @@ def test_all_weights_learn_without_an_adapter(tmp_path):
     assert 'model.safetensors' in names and 'adapter_config.json' not in names
 
 
-@pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
     steps = ['--training_args.max_steps', '1000', '--training_args.save_steps', '1000']
     metrics = tmp_path/'metrics.jsonl'
@@ -133,7 +133,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     p.send_signal(number)
     out, err = p.communicate(timeout=120)
     step = read_metrics(metrics)[-1]['step']
-    assert p.returncode == (130 if number == signal.SIGINT else 0)
+    assert p.returncode == (0 if number == signal.SIGUSR1 else 128 + number)
     assert f'checkpoint-{step} is saved' in out + err and 'Traceback' not in err
     assert json.loads((tmp_path/f'checkpoint-{step}'/'trainer_state.json').read_text())['global_step'] == step
 

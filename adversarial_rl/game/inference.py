@@ -21,7 +21,7 @@ from typing import Any
 import torch
 
 from ..core.commands import run_inference
-from ..core.errors import enough_memory, UsageError
+from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import check_writable, write_json, write_whole
 from ..core.settings import InferenceConfig
 from ..core.statistics import bootstrap
@@ -191,7 +191,9 @@ def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:Infere
     settings |= dict(problems=fingerprint(problems), checkpoint=load_checkpoint(c.checkpoint)[1]['sha256'])
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
-    with path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar:
+    def kept(): return f'{len(results)} of {len(problems)} problems are in {path}, and the same command does the others'
+    with (path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar,
+          says_what_is_kept(kept)):
         for problem in problems:
             if problem.id in known: continue
             r = solve(players, problem, **c.sampling())

@@ -20,7 +20,7 @@ from typing import Any
 from transformers.trainer_callback import TrainerCallback
 
 from ..core import commands
-from ..core.errors import enough_memory
+from ..core.errors import enough_memory, Stopped, STOPPING
 from ..core.files import check_writable, write_json
 from ..core.machine import Platform, platform
 from ..grader.grading import grade_many
@@ -85,16 +85,16 @@ class StopCallback(TrainerCallback):
     @contextmanager
     def listening(self)->Iterator[None]:
         "Inside, signals let the step finish."
-        with finish_step_first((signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)) as self.received: yield
+        with finish_step_first((*STOPPING, signal.SIGUSR1)) as self.received: yield
 
     def on_step_end(self, args, state, control, **_):
         if self.received: control.should_save = control.should_training_stop = True
 
     def save(self, trainer:Any, output:Path)->None:
-        "Save the model of a complete run, or say how to continue; raises `KeyboardInterrupt` after Ctrl-C."
+        "Save the model of a complete run, or say how to continue; raises `Stopped` unless SLURM asked to make room."
         if not self.received: return trainer.save_model(str(output/'model'))
         saved = f'{output}/checkpoint-{trainer.state.global_step} is saved; the same command with --resume continues'
-        if signal.SIGINT in self.received: raise KeyboardInterrupt(saved)
+        if self.received[0] != signal.SIGUSR1: raise Stopped(saved, self.received[0])
         print(f'{self.received[0].name}: {saved}')
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #40e0d35d

@@ -19,7 +19,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
-from ..core.errors import UsageError
+from ..core.errors import says_what_is_kept, UsageError
 from ..core.files import check_writable, resource, write_json
 from ..core.settings import setting
 from ..record.tables import check_document, write_table
@@ -151,7 +151,8 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     runs = runs_of(list(experiment.conditions), seeds, output)
     missing = experiment.missing(runs)
     if missing: experiment.prepare()
-    execute(experiment, missing)
+    with says_what_is_kept(lambda: 'finished runs are kept, the same command does the others'):
+        execute(experiment, missing)
     table, figure = experiment.table(runs), output/f'{experiment.name}.png'
     experiment.figure(runs, figure)
     print(f'{table}\n\nfigure in {figure}')

@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 
 from ..core.commands import evaluate_mbpp
-from ..core.errors import enough_memory, UsageError
+from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import check_writable
 from ..core.machine import platform
 from ..core.settings import check, SubjectConfig
@@ -39,11 +39,11 @@ from adversarial_rl.mbpp.report import (
     write_report,
 )
 from .writers import Answer, Bare, Control, ProgramWriter, Prompted, Staged, Written
-from ..model.players import Generator, load_trained
+from ..model.players import Discriminator, Generator, load_trained
 from ..model.policy import load_model
 from ..problems.curriculum import starter_problems
 from ..problems.problem import fingerprint, load_problems, Problem
-from ..record.checkpoints import load_checkpoint
+from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tracking import progress_bar
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #9d70d372
@@ -116,7 +116,11 @@ class MBPPEvaluator:
         path = check_writable(folder)/report_name(settings) if folder else None
         batches = _batches(self.problems, writer, self.config)
         partial = PartialResults(path and path.with_suffix('.jsonl'), settings, [len(b) for b in batches])
-        self._run(writer, batches, partial, show)
+        def kept():
+            if not path: return 'nothing is saved'
+            done = f'{len(partial.records)} of {len(self.problems)} problems'
+            return f'{done} are saved, and the same command does the others'
+        with says_what_is_kept(kept): self._run(writer, batches, partial, show)
         records = {r.id: r for r in partial.records}
         report = make_report([records[p.id] for p in self.problems], settings, left_out=self.left_out,
                              overlap=overlap(training, self.problems), seconds=time.perf_counter() - started)
@@ -142,10 +146,15 @@ def _weights_checksum(model)->str:
     parts = [x.flatten()[:64].float().cpu().numpy().tobytes() for x in model.state_dict().values()]
     return hashlib.sha256(b''.join(parts)).hexdigest()[:16]
 
-def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
-    "What to measure, its name, and a checksum of its weights; raises `UsageError`."
+def _check_subject(s:SubjectConfig)->None:
+    "Raise `UsageError` unless there is one subject; a checkpoint must be there and hold a generator."
     if sum(map(bool, (s.model, s.checkpoint, s.control != 'none'))) != 1:
         raise UsageError('give one of --model, --checkpoint and --control')
+    if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
+
+def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
+    "What to measure, its name, and a checksum of its weights; raises `UsageError`."
+    _check_subject(s)
     if s.control != 'none': return Control(s.control), s.control, ''
     if s.checkpoint:
         generator = load_trained(s.checkpoint, s.device, max_new_tokens)['generator']
@@ -157,6 +166,7 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #ae963f92
 def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
+    _check_subject(s)
     folder, evaluator, training = check_writable(s.output_dir), MBPPEvaluator(c), s.training_problems
     problems = starter_problems('training') if training == 'starter' else load_problems(training) if training else []
     with enough_memory('lower --rows or --max-new-tokens'):

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 from ..core import commands
-from ..core.errors import enough_memory, UsageError
+from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import check_writable, write_json
 from ..core.machine import library_versions, platform
 from ..core.settings import TesterConfig, TrainingConfig
@@ -23,7 +23,7 @@ from .inputs import baseline_suites, boundary_values, fill_expected, random_inpu
 from .testers import discriminator_suites, evaluate_tester, LIMITS, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator, load_trained, make_players, training_problems
 from ..problems.problem import fingerprint, Problem
-from ..record.checkpoints import load_checkpoint
+from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tables import check_document, markdown_table, write_table
 from ..record.tracking import progress_bar
 
@@ -97,10 +97,12 @@ def _output_path(c:TesterConfig)->Path:
 def run(c:TesterConfig)->None:
     "The command `evaluate_tester`."
     output = _output_path(c)
+    if c.checkpoint: check_checkpoint(c.checkpoint, (Generator.name, Discriminator.name))
     if c.results: check_document(c.results, 'testers')
     config = TrainingConfig(problems_file=c.problems_file, held_out=c.problems)
     problems, start = training_problems(config)[1], time.time()
-    with enough_memory('lower --problems, --programs or --max-tokens'):
+    advice = 'lower --problems, --programs or --max-tokens'
+    with enough_memory(advice), says_what_is_kept(lambda: 'nothing is saved'):
         compared = compare_testers(*_players_of(c), problems, c)
     checksum = load_checkpoint(c.checkpoint)[1]['sha256'] if c.checkpoint else None
     write_json(output, vars(compared) | dict(settings=asdict(c), problems_fingerprint=fingerprint(problems),

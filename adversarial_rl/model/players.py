@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from ..core.errors import UsageError
 from ..core.machine import platform
-from ..core.settings import TrainingConfig
+from ..core.settings import check, TrainingConfig
 from ..grader.grading import grade_many
 from ..grader.pool import Job
 from ..grader.test_cases import parse_tests
@@ -26,7 +26,7 @@ from .rollout import sample
 from ..problems.curriculum import starter_problems
 from ..problems.problem import load_problems, Problem, split_problems
 from ..problems.stages import extract_code, pieces, REASONING_STAGES, ReasoningStage, TEST_STAGE
-from ..record.checkpoints import load_checkpoint
+from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_players, load_players
 
 # %% ../../nbs/06_model/05_players.ipynb #171e5a41
@@ -131,17 +131,20 @@ def load_trained(path:str|Path,          # A checkpoint of run_training
                 )->Players:
     "The two players as they were when the checkpoint was written; raises `UsageError`."
     state, info = load_checkpoint(path)
-    info |= dict(models=info['models'] | models)
-    settings, machine = info['configuration'], platform(device)
-    same = {f'{name}_model': model for name, model in info['models'].items()}
-    same |= {name: settings[name] for name in ('lora_rank', 'max_tests')}
-    config = TrainingConfig(**same, max_new_tokens=max_new_tokens)
+    machine, names = platform(device), [stage.name for stage in REASONING_STAGES]
+    with reading(path):
+        check_kind(path, info, (Generator.name, Discriminator.name))
+        info |= dict(models=info['models'] | models)
+        settings = info['configuration']
+        same = {f'{name}_model': model for name, model in info['models'].items()}
+        same |= {name: settings[name] for name in ('lora_rank', 'max_tests')}
+        if names != settings['stages']:
+            raise UsageError(f"{path}: was trained on the stages {', '.join(settings['stages'])}; this version has "
+                             f"{', '.join(names)}")
+    config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens))
     generator, discriminator = make_players(config, machine.device, machine.dtype)
-    names = [stage.name for stage in generator.stages]
-    if names != settings['stages']:
-        raise UsageError(f"{path}: was trained on the stages {', '.join(settings['stages'])}; this version has "
-                         f"{', '.join(names)}")
     players = dict(generator=generator, discriminator=discriminator)
-    check_players(path, info, players)
-    load_players(players, state)
+    with reading(path):
+        check_players(path, info, players)
+        load_players(players, state)
     return Players(generator=generator, discriminator=discriminator)

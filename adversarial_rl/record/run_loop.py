@@ -21,15 +21,17 @@ from typing import Any, Protocol
 
 import torch
 
-from ..core.errors import UsageError
+from ..core.errors import Stopped, STOPPING, UsageError
 from ..core.files import check_writable
 from ..core.machine import library_versions, platform
 from ..core.parallel import anybody
 from adversarial_rl.record.checkpoints import (
     BEST,
+    check_kind,
     copy_best,
     load_checkpoint,
     newest_checkpoint,
+    reading,
     save_checkpoint,
     set_aside,
 )
@@ -42,7 +44,7 @@ def say(text:str)->None:
     except (OSError, ValueError): print(text, file=sys.stderr)   # A notebook's stderr has no file number
 
 @contextlib.contextmanager
-def finish_step_first(signals:Sequence[signal.Signals]=(signal.SIGINT,))->Iterator[list[signal.Signals]]:
+def finish_step_first(signals:Sequence[signal.Signals]=STOPPING)->Iterator[list[signal.Signals]]:
     "Inside, signals only enter the yielded list; Ctrl-C pressed again raises `KeyboardInterrupt` as usual."
     received: list[signal.Signals] = []
     def handle(number, frame):
@@ -53,7 +55,8 @@ def finish_step_first(signals:Sequence[signal.Signals]=(signal.SIGINT,))->Iterat
     if threading.current_thread() is not threading.main_thread():
         yield received
         return
-    usual = {s: signal.signal(s, handle) for s in signals}
+    heeded = [s for s in signals if s == signal.SIGINT or signal.getsignal(s) != signal.SIG_IGN]   # `nohup` ignores one
+    usual = {s: signal.signal(s, handle) for s in heeded}
     try: yield received
     finally:
         for s, handler in usual.items(): signal.signal(s, handler)
@@ -72,10 +75,8 @@ def architecture(policy:Any # A `Policy`
 
 def check_players(path:str | Path, info:Mapping[str, Any], players:Mapping[str, Adapted])->None:
     "Raise `UsageError` unless a checkpoint's info fits these players."
+    check_kind(path, info, players)
     saved = info['architectures']
-    if set(saved) != set(players):
-        raise UsageError(f"{path}: holds {' and '.join(saved)}, not {' and '.join(players)}; "
-                         "it is another command's checkpoint")
     for name, p in players.items():
         was, now = saved[name], architecture(p.policy)
         if was == now: continue
@@ -190,13 +191,15 @@ class Resumable(Checkpointed):
         if self.config.resume_from: state, info = load_checkpoint(path)
         else: path, state, info, skipped = newest_checkpoint(self.config.checkpoint_dir)
         for line in skipped: print(f'skipped {line}', file=sys.stderr)
-        self._check_same(path, info)
-        check_players(path, info, self.players)
-        self.load_state_dict(state)
+        with reading(path):
+            check_kind(path, info, self.players)
+            self._check_same(path, info)
+            check_players(path, info, self.players)
+            self.load_state_dict(state)
         here = Path(self.config.checkpoint_dir)
         if path.resolve().parent == here.resolve():
             set_aside(here, beyond=self.step)
-            if info['best']: copy_best(path)
+            if info.get('best'): copy_best(path)
         else:
             set_aside(here)
             self._take_best(path.parent, here)
@@ -217,7 +220,7 @@ class Resumable(Checkpointed):
     def _take_best(self, there:Path, here:Path)->None:
         "Copy the best checkpoint so far into the new folder; without it, the search for the best begins anew."
         try: found = load_checkpoint(there/BEST)[1]['score'] == self.best
-        except UsageError: found = False
+        except (UsageError, KeyError): found = False
         if found: copy_best(there/f'{BEST}.pt', here)
         else: self.best = self.worst
 
@@ -288,7 +291,7 @@ def run_loop(trainer:Trainer,
              settings:dict[str, Any],           # Of the run, for W&B
              evaluation:Any=None                # Of MBPP, with `due` and `measure`; none by default
             )->None:
-    "Take all steps that are left; on Ctrl-C finish the step, save and raise `KeyboardInterrupt`."
+    "Take all steps that are left; on Ctrl-C, SIGTERM or SIGHUP finish the step, save and raise `Stopped`."
     c = trainer.config
     with Tracker(c.output_dir, trainer.first_row, trainer.recent, settings, c.report_to) as tracker, \
          progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as received:
@@ -307,4 +310,5 @@ def run_loop(trainer:Trainer,
                 path = trainer.save()
                 tracker.save_csv()
             if stopping:
-                raise KeyboardInterrupt(f'{path} is saved; the same command with --resume goes on from there')
+                number = received[0] if received else signal.SIGINT   # Of several processes, another one got it
+                raise Stopped(f'{path} is saved; the same command with --resume goes on from there', number)

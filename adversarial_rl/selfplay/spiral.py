@@ -24,7 +24,7 @@ from ..core.statistics import Interval
 from ..mbpp.callback import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
-from ..record.checkpoints import load_checkpoint
+from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_output, check_players, load_players, resume_or_begin, run_loop
 from ..record.tracking import read_metrics
 from .board_games import load_game
@@ -131,11 +131,14 @@ def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
                 )->Policy:           # Raises `UsageError`
     "The policy as it was when the checkpoint was written."
     state, info = load_checkpoint(path)
-    c = info['configuration']
-    policy = make_learner(c['model'], c['lora_rank'], platform(device))
+    with reading(path):
+        check_kind(path, info, ('learner',))
+        model, rank = info['configuration']['model'], info['configuration']['lora_rank']
+    policy = make_learner(model, rank, platform(device))
     players = dict(learner=SimpleNamespace(policy=policy))
-    check_players(path, info, players)
-    load_players(players, state)
+    with reading(path):
+        check_players(path, info, players)
+        load_players(players, state)
     return policy
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #f33012dc

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
+from ..core.errors import says_what_is_kept
 from ..core.files import check_writable
 from ..core.machine import platform
 from ..core.settings import setting
@@ -80,7 +81,7 @@ class BundledModel:
     def run(self, config:StarterConfig)->None:
         "The command: make the model with a progress bar and print its figures."
         folder, steps = config.output_dir or self.folder, config.steps or self.steps
-        with progress_bar(steps, unit='update') as bar:
+        with progress_bar(steps, unit='update') as bar, says_what_is_kept(lambda: 'nothing is saved'):
             def progress(loss:float):
                 bar.set_postfix_str(f'loss {loss:.3f}', refresh=False)
                 bar.update()
