@@ -255,7 +255,37 @@ def test_unusual_styles_pass(name):
     o = grade(code, tests)
     assert o.passed, o
 
+CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test_f(self): self.assertEqual(f(1), 2)\n'
+RUNS = {   # Ways in which a file of tests is run, and imports the program
+    'unittest.main()': CASE + 'unittest.main()',
+    'unittest.main without an exit': CASE + 'unittest.main(argv=["x"], exit=False)',
+    'main part with unittest': CASE + 'if __name__ == "__main__":\n    unittest.main(verbosity=2)',
+    'imported main': 'from unittest import main, TestCase\nclass T(TestCase):\n'
+                     '    def test(self): assert f(1) == 2\nmain()',
+    'a main of its own': CASE + 'def main(): assert f(1) == 2\nmain()',
+    'runner': CASE + 'unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(T))',
+    'class alone': CASE,
+    'class with a part': CASE + '    def test_g(self):\n        with self.subTest(i=1): self.assertTrue(f(2) == 3)\n',
+    'main part': 'def test_f():\n    assert f(1) == 2\nif __name__ == "__main__":\n    test_f()',
+    'exit of success': 'import sys\nassert f(1) == 2\nsys.exit(0)',
+    'exit of failure': 'import sys\nif f(1) != 2: sys.exit(1)',
+    'imported function': 'from candidate import f\nassert f(1) == 2',
+    'imported under a name': 'from candidate import f as g\nassert g(1) == 2',
+    'imported module': 'import candidate\nassert candidate.f(1) == 2',
+}
+
+@pytest.mark.parametrize('name', RUNS)
+def test_a_file_of_tests_runs(name):
+    bodies = 'return x + 1', 'return 7', 'raise SystemExit(0)'
+    right, wrong, ends = (grade(f'def f(x): {x}', [RUNS[name]]) for x in bodies)
+    assert right.passed, right
+    assert wrong.judged and not wrong.passed, wrong
+    assert ends.judged and not ends.passed, ends
+
 UNSUPPORTED = {
+    'tests that never fail': ('def f(x): return 7', ['assert (f(1) == 2, "message")', 'f(1) == 2', 'x = f(1)\nx == 2']),
+    'absent modules': ('def f(x): return x', ['import solution\nassert solution.f(1) == 1',
+                                              'from no_such_package.part import a\nassert f(1) == a']),
     'compares objects': ('class P:\n'
                          '    def __init__(self, x): self.x = x\n'
                          '    def __eq__(self, o): return self.x == o.x',

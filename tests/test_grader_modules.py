@@ -105,6 +105,27 @@ def test_no_walls_are_lost_with_modules():
         assert a.layers == b.layers
 
 
+def test_a_message_with_numpy_leaves_handles_alone():
+    "In a process of its own, because this changes the codec."
+    shown = """import json, numpy
+from adversarial_rl.grader import codec, packages
+packages.cross(numpy)
+class Inert:
+    def __getattribute__(self, *name): raise AssertionError(name)
+    __getitem__ = __float__ = __len__ = __index__ = __iter__ = __getattribute__
+handle = {'handle': [0, 'object', 'C', []]}
+forms = [{'scalar': handle}, {'scalar': ['d', handle]}, {'array': handle}, {'array': ['d', [1], [handle]]},
+         {'array': ['d', [handle], [1.0]]}, {'array': ['d', handle, [1.0]]}, {'array': ['d', [1], handle]}]
+def read(form):
+    try: return type(codec.unpack(json.dumps(form).encode(), lambda form: Inert())).__name__
+    except ValueError: return 'refused'
+print([read(form) for form in forms])
+codec.READ.update(packages.AS_NUMPY)
+print([read(form) for form in forms])"""
+    lines = subprocess.run([sys.executable, '-c', shown], capture_output=True, text=True).stdout.splitlines()
+    assert [x.count('refused') for x in lines] == [4, 7], lines
+
+
 def test_without_the_choice_numpy_is_absent():
     with Grader(workers=1) as g:
         o = g.grade('import numpy', [])

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['DOINGS', 'PURE', 'FUNCTIONS', 'FAILED', 'VERDICTS', 'kind_of', 'base_names', 'Host', 'describe_exception',
            'candidate', 'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'plain_attributes', 'Handle',
-           'Lent', 'Conversation', 'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'evaluate', 'judge']
+           'Lent', 'Conversation', 'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'evaluate', 'run_cases', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import builtins
@@ -534,12 +534,21 @@ def _check_data(call:Call, lines:list # [form, what to say if it is false; None 
     steps = [one(*x) for x in lines]
     return next((step for step in steps if step.kind != 'ok'), Step('ok', told))
 
+def run_cases(space:dict[str, Any]):
+    "Run the classes of unittest among the variables of a test; raises AssertionError for the first that fails."
+    import unittest
+    classes = [x for x in space.values() if isinstance(x, type) and issubclass(x, unittest.TestCase)]
+    own = [x for x in classes if x.__module__ == space['__name__']]
+    result = unittest.TestSuite(map(unittest.defaultTestLoader.loadTestsFromTestCase, own)).run(unittest.TestResult())
+    for case, text in [*result.errors, *result.failures, *[(x, 'passed') for x in result.unexpectedSuccesses]]:
+        raise AssertionError(f'{case}: {text.strip().splitlines()[-1]}')
+
 def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
               )->Step:
     "Run the statements of a test; an assert that fails does not stop the next."
     space:dict[str, Any] = {'__name__': '__tests__', **{m: importlib.import_module(m) for m in script['modules']}}
     space.update({name: getattr(importlib.import_module(m), name) for name, m in script['given']})
-    space['class_of'] = call.class_of
+    space.update(class_of=call.class_of, run_cases=lambda: run_cases(space))
     found = call.names([*script['names'], *script['first']], script['caught'])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it

@@ -30,7 +30,7 @@ from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 from .packages import choose, Packages
-from .test_cases import entry_points, names_in, plan
+from .test_cases import absent_modules, entry_points, names_in, plan
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/07_pool.ipynb #18ce3df5
@@ -107,6 +107,8 @@ def planned(test:str,                       # Source
     "What a judge reads of a test, and its plan if it is a script."
     p = plan(test, stated)
     if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated)
+    if isinstance(p, dict) and not p['unsupported'] and (absent := absent_modules(test, modules)):
+        p['unsupported'] = f'the tests import {absent[0]}, which is not here'
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
 
 def _test_sheet(job:Job, modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:
@@ -125,7 +127,7 @@ class Template:
                  hash_seed:int=0,          # Of Python's hashes of strings, and so of the order of sets
                  *, packages:Packages=Packages.none() # That programs and tests may import
                 ):
-        self.modules = tuple(packages.files)
+        self.modules = (*packages.files, *packages.shared)
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
         python = [sys.executable, '-P', '-s', '-S', '-B', '-Xutf8', '-Wignore', '-c', _START]

@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LONGEST_TEST', 'LIBRARY', 'parse_source', 'split_tests', 'find_asserts', 'Names', 'names_in', 'Providers',
-           'names_under_test', 'as_data', 'why_unsupported', 'plan', 'plans', 'entry_points', 'calls', 'is_constant',
-           'arguments', 'test_inputs', 'test_input', 'parse_tests']
+           'names_under_test', 'as_data', 'why_unsupported', 'direct', 'absent_modules', 'plan', 'plans',
+           'entry_points', 'calls', 'is_constant', 'arguments', 'test_inputs', 'test_input', 'parse_tests']
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #f2953b5e
 import ast
@@ -215,23 +215,22 @@ def _is_literal(x:ast.AST)->bool:
 
 _DISPLAYS = ast.List, ast.Tuple, ast.Set
 
-def _made_by(nodes:list[ast.AST], classes:set[str])->dict[str, str]: # Name -> class
-    "Names of instances that a test makes by a call."
-    return {t.id: name for x in nodes for name in classes for t in getattr(x, 'targets', ())
-            if isinstance(x, ast.Assign) and isinstance(t, ast.Name) and _is_instance(x.value, name, {})}
+def _made_class(x:ast.AST, classes:set[str], made:dict[str, str])->str: # '' for none
+    "The class of an instance that an expression makes, or is the name of."
+    match x:
+        case ast.Call(func=ast.Name(id=called)): return called if called in classes else ''
+        case ast.Name(id=variable): return made.get(variable, '')
+    return ''
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01a1
-def _is_instance(x:ast.AST, name:str, made:dict[str, str])->bool:
-    "Whether an expression makes an instance of this class, or is the name of one."
-    match x:
-        case ast.Call(func=ast.Name(id=called)): return called == name
-        case ast.Name(id=variable): return made.get(variable) == name
-    return False
-
-def _proven(nodes:list[ast.AST], name:str, made:dict[str, str])->bool:
-    "Whether a test takes an attribute of instances that no plain data has: then this names a class, and no function."
+def _combines_instances(nodes:list[ast.AST], classes:set[str])->bool:
+    "Whether tests combine instances, also with literals, of which they take an attribute that no plain data has."
+    made = {t.id: name for x in nodes if isinstance(x, ast.Assign) and (name := _made_class(x.value, classes, {}))
+            for t in x.targets if isinstance(t, ast.Name)}
     taken = [x.value for x in nodes if isinstance(x, ast.Attribute) and x.attr not in plain_attributes()]
-    return any(_is_instance(y, name, made) for x in taken for y in [x, *_operands(x)])
+    proven = {_made_class(y, classes, made) for x in taken for y in [x, *_operands(x)]} - {''}   # No functions
+    combined = [y for x in nodes if isinstance(x, (ast.BinOp, ast.AugAssign)) for y in _operands(x)]
+    return any(_made_class(y, classes, made) in proven for y in combined)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01b1
 def _operands(x:ast.AST)->list[ast.expr]:
@@ -246,8 +245,6 @@ def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
     assigned = [x for x in nodes if isinstance(x, ast.Assign) and _is_object(x.value, classes, set())]
     made = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name)}
     several = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name) and isinstance(x.value, _DISPLAYS)}
-    makers = _made_by(nodes, classes)
-    proven = [name for name in classes if _proven(nodes, name, makers)]
     def meet(values): return any(_is_object(y, classes, made) for y in values if y)
     for x in nodes:
         match x:
@@ -259,13 +256,12 @@ def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
             case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
         sides = _operands(x)
         if meet(sides) and not any(map(_is_literal, sides)): return True
-        combined = isinstance(x, (ast.BinOp, ast.AugAssign))
-        if combined and any(_is_instance(y, name, makers) for y in sides for name in proven): return True
-    return False
+    return _combines_instances(nodes, classes)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c1
 def _root(x:ast.AST)->str: # `f` for `f(1).x[2]`; '' for what begins with no name
-    while isinstance(x, (ast.Call, ast.Attribute, ast.Subscript)): x = x.func if isinstance(x, ast.Call) else x.value
+    for _ in range(20):
+        if isinstance(x, (ast.Call, ast.Attribute, ast.Subscript)): x = x.func if isinstance(x, ast.Call) else x.value
     return x.id if isinstance(x, ast.Name) else ''
 
 def _uses(x:ast.AST, names:set[str])->bool: return any(isinstance(y, ast.Name) and y.id in names for y in ast.walk(x))
@@ -304,6 +300,8 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collectio
     classes, outside = {n for n in theirs if n[:1].isupper() and '_' not in n}, set(_OUTSIDE) - set(stated)
     for x in nodes:
         match x:
+            case ast.Assert(test=ast.Tuple(elts=[_, *_])): return 'an assert of a tuple never fails'
+            case ast.Expr(value=ast.Compare()): return 'a comparison without an assert never fails'
             case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
             case ast.ClassDef(bases=bases) if any(_is_object(y, classes, classes) for y in bases):
                 return 'the tests derive from a class of the program'
@@ -319,6 +317,13 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collectio
     return _needs_one_process(nodes, theirs)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114a
+def _dotted(x:ast.AST)->str: # `json.JSONDecodeError`; '' for what is no such name, or a long one
+    parts:list[str] = []
+    while isinstance(x, ast.Attribute) and len(parts) < 5:
+        parts.insert(0, x.attr)
+        x = x.value
+    return '.'.join([x.id, *parts]) if isinstance(x, ast.Name) else ''
+
 def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], set[str]]:
     "Names that tests use as exceptions: the program's, and others with their modules."
     places:list[ast.AST] = []
@@ -327,21 +332,59 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
             case ast.ExceptHandler(type=ast.AST() as y) | ast.Raise(exc=ast.AST() as y): places.append(y)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[y, *_]) if 'aises' in name:
                 places.append(y)
-    called = {_root(x) for x in nodes if isinstance(x, (ast.Call, ast.Attribute))}
+    called = {_root(x) for x in nodes if isinstance(x, (ast.Call, ast.Attribute))}   # Or an attribute is taken
     asked = theirs | {'isinstance', 'issubclass'}
     given = [y for x in nodes if isinstance(x, ast.Call) and _root(x) not in asked for y in x.args]
     places += [y for y in given if isinstance(y, ast.Name) and y.id not in called]   # As in `suppress(Bad)`
     found = [y for x in places for y in ast.walk(x) if isinstance(y, (ast.Name, ast.Attribute))]
     own = {y.id for y in found if isinstance(y, ast.Name)} & theirs
-    return own, {ast.unparse(y) for y in found if _root(y) not in theirs} - own
+    return own, {_dotted(y) for y in found if _root(y) not in theirs} - own - {''}
 
 def _calls_of_tests(tree:ast.Module)->list[str]:
-    "Calls of the functions that pytest would call, where the tests call none."
+    "Calls of the functions and classes that pytest would call, where the tests call none."
     functions = [x for x in tree.body if isinstance(x, ast.FunctionDef) and not ast.unparse(x.args)]
-    others = [x for x in tree.body if not isinstance(x, (ast.FunctionDef, ast.Import, ast.ImportFrom))]
-    return [] if others else [f'{x.name}()' for x in functions if x.name.startswith('test')]
+    cases = [x for x in tree.body if isinstance(x, ast.ClassDef) and any('TestCase' in ast.unparse(y) for y in x.bases)]
+    definitions = ast.FunctionDef, ast.Import, ast.ImportFrom
+    if any(not isinstance(x, definitions) and x not in cases for x in tree.body): return []
+    return [f'{x.name}()' for x in functions if x.name.startswith('test')] + ['run_cases()'] * bool(cases)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
+_IMPORTED = 'candidate'   # The name of the program's module
+
+class _Direct(ast.NodeTransformer):
+    "Puts the program's names in place of imports from it."
+    def visit_Attribute(self, x:ast.Attribute)->ast.AST:
+        self.generic_visit(x)
+        of_program = isinstance(x.value, ast.Name) and x.value.id == _IMPORTED
+        return ast.Name(x.attr, x.ctx) if of_program else x
+
+    def visit_Import(self, x:ast.Import)->ast.AST:
+        return ast.Pass() if [y.name for y in x.names] == [_IMPORTED] else x
+
+    def visit_ImportFrom(self, x:ast.ImportFrom)->ast.AST|list[ast.Assign]:
+        renamed = [ast.Assign([ast.Name(y.asname, ast.Store())], ast.Name(y.name, ast.Load()), lineno=1)
+                   for y in x.names if y.asname and y.asname != y.name]
+        return (renamed or ast.Pass()) if x.module == _IMPORTED else x
+
+@lru_cache(1 << 11)
+def direct(test:str # Source
+          )->str:
+    "The test without imports of the program, whose names it has anyway."
+    if not re.search(rf'^\s*(import|from)\s+{_IMPORTED}\b', test, re.MULTILINE): return test
+    try: return ast.unparse(ast.fix_missing_locations(_Direct().visit(parse_source(test, LONGEST_TEST))))
+    except (SyntaxError, ValueError, RecursionError): return test
+
+def absent_modules(test:str,         # Source
+                   chosen:Sequence[str]=()  # Packages that tests may import
+                  )->list[str]:
+    "Modules that a test imports, at its top level, and that no judge has."
+    try: body = parse_source(test, LONGEST_TEST).body
+    except SyntaxError: return []
+    names = [y.name for x in body if isinstance(x, ast.Import) for y in x.names]
+    names += [x.module for x in body if isinstance(x, ast.ImportFrom) and x.module and not x.level]
+    return [name for name in names if name.partition('.')[0] not in {*sys.stdlib_module_names, *chosen, _IMPORTED}]
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02b1
 class _Renamed(ast.NodeTransformer):
     "Puts one name in place of another."
     def __init__(self, old:str, new:str): self.old, self.new = old, new
@@ -379,19 +422,48 @@ class _Classes(ast.NodeTransformer):
         if x.attr != '__class__' or not isinstance(x.ctx, ast.Load): return x
         return ast.Call(ast.Name('class_of', ast.Load()), [x.value], [])
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02c1
+class _Runs(ast.NodeTransformer):
+    "Puts `run_cases()` in place of `unittest.main()`, which would end the process, and of a run without a verdict."
+    def __init__(self, imported:set[str]): self.imported = imported   # From unittest
+
+    def visit_Expr(self, x:ast.Expr)->ast.AST:
+        match x.value:
+            case ast.Call(ast.Attribute(ast.Call(runner), 'run')) if self.is_part(runner, 'TextTestRunner'): pass
+            case ast.Call(function) if self.is_part(function, 'main'): pass
+            case _: return x
+        return ast.Expr(ast.Call(ast.Name('run_cases', ast.Load()), [], []))
+
+    def is_part(self, x:ast.expr, name:str)->bool:
+        return ast.unparse(x) == f'unittest.{name}' or isinstance(x, ast.Name) and x.id == name in self.imported
+
+def _as_main(tree:ast.Module)->ast.Module:
+    "The tests as Python runs a file of them: with its main part, and without an exit that reports success."
+    body:list[ast.stmt] = []
+    for x in tree.body:
+        match x:
+            case ast.If(ast.Compare(ast.Name('__name__'), [ast.Eq()], [ast.Constant('__main__')]), main): body += main
+            case _: body.append(x)
+    match body:
+        case [*before, ast.Expr(ast.Call(func, ([] | [ast.Constant(0 | None | False)]), []))] if before:
+            if ast.unparse(func) in ('sys.exit', 'exit', 'quit'): body = before
+    imported = {y.name for x in body if isinstance(x, ast.ImportFrom) and x.module == 'unittest' for y in x.names}
+    return _Runs(imported).visit(ast.Module(body, []))
+
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 def plan(test:str,                       # Source
          entry_points:tuple[str, ...]=() # As in `names_under_test`
         )->list|dict[str, Any]:
     "What a judge needs for a test: a list of asserts, or a script."
-    try: tree = _unrolled(parse_source(test, LONGEST_TEST))
-    except SyntaxError: tree = ast.Module([], [])
+    try: tree = _unrolled(_as_main(parse_source(test := direct(test), LONGEST_TEST)))
+    except (SyntaxError, RecursionError): tree = ast.Module([], [])
     nodes, names, who = list(ast.walk(tree)), names_in(test), names_under_test(test, entry_points)
     why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody)
     caught, raised = _caught_names(nodes, who.program)
     if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
-    if 'type' not in names.own | who.program: tree = _Classes().visit(tree)
-    try: statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
+    try:
+        if 'type' not in names.own | who.program: tree = _Classes().visit(tree)
+        statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
     except (ValueError, RecursionError): statements = [test]
     bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
     return dict(statements=statements, unsupported=why, names=sorted(who.program),
