@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+import transformers
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
@@ -11,7 +12,7 @@ from adversarial_rl.learn import optimizer as learn_optimizer, ppo
 from adversarial_rl.learn.optimizer import _LossScale
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import stage_episode, TOKENS
-from adversarial_rl.model.policy import Policy
+from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
 
 PLAYERS = ['generator', 'discriminator']
@@ -59,6 +60,28 @@ def test_sampling_and_training_agree_on_log_probabilities(policy):
     with policy.player('generator'), torch.no_grad():
         logp = policy.score('generator', t.ids, t.mask, t.action, temperature=.7)[0]
     torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
+
+
+SIZES = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
+FAMILIES = [('Gemma2', dict(final_logit_softcapping=.5, attn_logit_softcapping=.5, head_dim=8, sliding_window=16)),
+            ('Granite', dict(logits_scaling=.1)), ('Cohere', dict(logit_scale=4.))]
+
+
+@pytest.mark.parametrize('family, changed', FAMILIES, ids=[name for name, _ in FAMILIES])
+def test_models_that_change_their_logits(family, changed, tokenizer, tmp_path):
+    "Sampling uses the model's own logits; training has to compute the same ones."
+    end = dict(vocab_size=len(tokenizer), eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+    torch.manual_seed(0)
+    config = getattr(transformers, f'{family}Config')(**SIZES, **end, **changed)
+    getattr(transformers, f'{family}ForCausalLM')(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    policy = Policy(*load_model(str(tmp_path)), PLAYERS, rank=4)
+    t, group = ragged(policy)
+    with policy.player('generator'), torch.no_grad():
+        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=.7)[0]
+    torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
+    assert abs(learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)['ratio_gap']) < 1e-4
+    assert policy.model.config._attn_implementation == ('eager' if family == 'Gemma2' else 'sdpa')
 
 
 def test_first_ratio_is_one(policy):

@@ -13,7 +13,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import DynamicLayer
 
-from .policy import score_tokens
+from .policy import OutputLayer, score_tokens
 
 # %% ../../nbs/06_model/02_decoding.ipynb #6815c790
 def _nucleus(logp:torch.Tensor, top_p:float)->torch.Tensor:
@@ -122,5 +122,5 @@ def answer_logp(policy,                       # A `Policy`, with a player's adap
     if not more.any(): return logp
     decoder.select(of)
     h = decoder.feed_hidden(answers[:, :-1].clamp(min=0), answers[:, :-1] >= 0)
-    later, _ = score_tokens(h[more], policy.model.get_output_embeddings(), answers[:, 1:][more])
+    later, _ = score_tokens(h[more], OutputLayer(policy.model), answers[:, 1:][more])
     return logp + torch.zeros(more.shape, device=policy.device).masked_scatter(more, later).sum(1)
