@@ -254,13 +254,15 @@ def same_weights(a, b):
 def test_resuming_from_an_earlier_checkpoint_repeats_the_later_steps(tmp_path, capfd):
     c, flags = configuration(trainer(tmp_path/'first').save()), ['--save-total-limit', '100']
     assert run_training(command_line(c, tmp_path, *flags)) == 0
+    metrics = (tmp_path/'out'/'metrics.jsonl').read_bytes()
     state, info = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
     earlier = str(tmp_path/'ck'/'checkpoint_stage_3_epoch_1.pt')
     assert run_training(command_line(c, tmp_path, *flags, '--resume-from', earlier)) == 0
     assert 'at step 5' in capfd.readouterr().out
     repeated, repeated_info = load_checkpoint(tmp_path/'ck'/'checkpoint_stage_5_epoch_2')
     assert same_weights(state, repeated) and info['metrics'] == repeated_info['metrics']
-    assert (tmp_path/'ck'/'previous'/'checkpoint_stage_4_epoch_1.pt').exists()
+    assert (tmp_path/'ck'/'previous_1'/'checkpoint_stage_4_epoch_1.pt').exists()
+    assert (tmp_path/'out'/'previous_1'/'metrics.jsonl').read_bytes() == metrics
 
 
 def finish(c, folder, *flags):
@@ -284,7 +286,7 @@ def test_resuming_in_another_folder_copies_the_best_checkpoint(tmp_path, capfd):
     assert (copied['step'], copied['score']) == (best['step'], best['score']) or best['step'] > 8
     (state, info), (moved, moved_info) = (load_checkpoint(x/'ck'/'checkpoint_stage_5_epoch_2') for x in (a, b))
     assert info['metrics'] == moved_info['metrics'] and state['best'] == moved['best']
-    assert (b/'ck'/'previous'/'checkpoint_best.pt').read_bytes() == strange
+    assert (b/'ck'/'previous_1'/'checkpoint_best.pt').read_bytes() == strange
 
 
 def test_a_finished_run_gives_its_results_again_without_its_metrics(tmp_path):

@@ -145,7 +145,7 @@ def test_a_run_resumes_after_sigkill(tmp_path, finished):
 def test_a_new_run_sets_an_earlier_one_aside(tmp_path):
     "Two runs with different seeds in the same folders; `--resume` with the first one's seed is refused."
     for seed in ('0', '1'): assert run(tmp_path, *ONLY_GENERATOR, '--seed', seed).returncode == 0
-    newest = [checkpoints(folder)[0] for folder in (tmp_path/'ck', tmp_path/'ck'/'previous')]
+    newest = [checkpoints(folder)[0] for folder in (tmp_path/'ck', tmp_path/'ck'/'previous_1')]
     assert [load_checkpoint(path)[1]['configuration']['seed'] for path in newest] == [1, 0]
     assert (tmp_path/'ck'/'checkpoint_best.pt').exists()
     refused = run(tmp_path, *ONLY_GENERATOR, '--seed', '0', '--resume')

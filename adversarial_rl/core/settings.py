@@ -132,6 +132,7 @@ class RunConfig:
     checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')
     resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
     resume_from: str = setting('', 'continue from this checkpoint, a .pt file')
+    accept_changes: bool = setting(False, 'continue although settings or problems are not those of the checkpoint')
     save_steps: int = setting(1, 'steps between checkpoints; a crash loses at most this many', 1, 10**6)
     save_total_limit: int = setting(3, 'newest checkpoints kept, besides the best and the last of each stage', 1, 10**6)
     seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)

@@ -45,7 +45,7 @@ from ..model.players import Generator, make_players, training_problems
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage
 from ..record.checkpoints import newest_checkpoint
-from ..record.run_loop import check_output, Randomness, resume_or_begin, run_loop, torch_threads, Trainer
+from ..record.run_loop import own_folders, Randomness, resume_or_begin, run_loop, torch_threads, Trainer
 from ..record.tracking import read_metrics, stage_table
 
 # %% ../../nbs/09_game/05_trainer.ipynb #30f5fc8c
@@ -106,7 +106,7 @@ _RECENT = 20  # Steps that a checkpoint's metrics are means of
 
 class AdversarialTrainer(Trainer):
     "Trains two players against each other; can be stopped and resumed at any step."
-    free = Trainer.free | {'problems_file'}
+    free = Trainer.free | {'problems_file', 'problems'}   # `same_data` compares the problems
     defaults = asdict(TrainingConfig()) | asdict(PPOConfig()) | asdict(EvaluationConfig())
 
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, stages:Sequence[ReasoningStage]=(),
@@ -172,11 +172,9 @@ class AdversarialTrainer(Trainer):
                                      stage_name=self.stage_name(self.schedule[max(0, self.step - 1)]), metrics=metrics,
                                      models={name: getattr(self.config, f'{name}_model') for name in self.players})
 
-    def same_data(self, path:Path, info:dict[str, Any])->None:
-        "Raise `UsageError` if the checkpoint was made with other problems."
-        if self.problems == info['configuration']['problems']: return
-        raise UsageError(f'{path} was made with other problems than {self.config.problems_file} holds now; '
-                         'put that file back as it was, or start without --resume')
+    def same_data(self, path:Path, info:dict[str, Any])->str:
+        same = self.problems == info['configuration']['problems']
+        return '' if same else f'other problems than {self.config.problems_file} holds now'
 
 # %% ../../nbs/09_game/05_trainer.ipynb #7a40972f
 def _check_isolation(required:bool)->None:
@@ -211,12 +209,12 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
     join()
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
-        return _train_here(config, ppo, stages, evaluation or EvaluationConfig(mbpp_eval=False))
+        with own_folders(config) as output:
+            return _train_here(output, config, ppo, stages, evaluation or EvaluationConfig(mbpp_eval=False))
 
-def _train_here(config:TrainingConfig, ppo:PPOConfig, stages:Sequence[ReasoningStage], evaluation:EvaluationConfig
-               )->dict[str, Any]:
+def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequence[ReasoningStage],
+                evaluation:EvaluationConfig)->dict[str, Any]:
     "`train` in this process."
-    output = check_output(config)
     _check_isolation(config.require_isolation)
     with enough_memory('choose smaller models, or another --device'):
         trainer = AdversarialTrainer(config, ppo, stages, asdict(evaluation))

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['prompt_rows', 'text_of', 'execution_rewards', 'test_rewards', 'load_learner', 'StopCallback', 'MetricsCallback',
-           'train_with_trl', 'train_and_report', 'train', 'run', 'main']
+           'TRLRun', 'train_with_trl', 'train_and_report', 'train', 'run', 'main']
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e56bd590
 import os
@@ -13,7 +13,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,11 @@ from transformers.trainer_callback import TrainerCallback
 
 from ..core import commands
 from ..core.errors import enough_memory, Stopped, STOPPING
-from ..core.files import check_writable, write_json
+from ..core.files import write_json
 from ..core.machine import Platform, platform
 from ..grader.grading import grade_many
 from ..grader.test_cases import entry_points
+from .resuming import Resumed, SettingsCallback
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.rewards import execution_reward, generator_reward
 from ..mbpp.callback import interval_evaluation
@@ -33,6 +34,7 @@ from ..mbpp.writers import Bare, chat_turn, few_shot, program_in
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
 from ..problems.problem import load_problems
+from ..record.folders import run_folders, set_aside
 from ..record.run_loop import finish_step_first
 from ..record.tracking import progress_bar, read_metrics, Tracker
 
@@ -126,6 +128,69 @@ def _first_and_last(rows:list[dict[str, Any]])->dict[str, dict[str, float]]: # '
     def means(rows): return pd.DataFrame(rows).mean(numeric_only=True).round(4).to_dict()
     return dict(first=means(steps[:10]), last=means(steps[-10:]))
 
+def _result(s:TRLSettings, trainer:Any, stopped:bool, place:Platform, started:float)->dict[str, Any]:
+    "The contents of `training_results.json`, which the first process writes."
+    output = Path(s.output_dir)
+    results = dict(step=trainer.state.global_step, steps=trainer.args.max_steps, stopped=stopped,
+                   seconds=round(time.perf_counter() - started, 1), platform=asdict(place), configuration=asdict(s))
+    results |= _first_and_last(read_metrics(output/'metrics.jsonl'))
+    if trainer.is_world_process_zero(): write_json(output/'training_results.json', results)
+    return results
+
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #ffb6f5ba
+@dataclass
+class TRLRun:
+    "A run of TRL's trainer in one output folder."
+    settings: TRLSettings
+    rows: Callable[[Any], list[dict[str, Any]]]    # Rows of the dataset, given the tokenizer
+    rewards: list[Any]                             # Functions that TRL calls
+    callbacks: Sequence[TrainerCallback]           # More of TRL's callbacks
+    load: Callable[[ModelSettings, Platform], Policy | Bare]
+
+    def train(self)->dict[str, Any]:
+        "Load, check, train, measure and save."
+        from transformers import set_seed
+        started, s, output = time.perf_counter(), self.settings, Path(self.settings.output_dir)
+        place = platform(s.device)
+        args, notes = grpo_arguments(s.training_args, s.vllm, place, output)
+        for line in notes: print(line)
+        resumed = Resumed(newest_whole(output) if s.resume else None)
+        resumed.check(s)
+        set_seed(args.seed)   # Before the adapter's first weights are drawn; TRL sets it later
+        policy, stop = self.load(s.model, place), StopCallback()
+        rows = self.rows(policy.tokenizer)
+        own = SettingsCallback(s, rows)
+        resumed.check(s, own)
+        with args.main_process_first(local=False):   # Others wait until the folder is free
+            if not resumed.path and _first_process(): set_aside(output)
+        trainer = self._steps(policy, rows, args, resumed=resumed, own=own, stop=stop)
+        stop.save(trainer, output)
+        return _result(s, trainer, bool(stop.received), place, started)
+
+    def _steps(self, policy:Policy | Bare, rows:list[dict[str, Any]], args:Any, *,
+               resumed:Resumed, own:SettingsCallback, stop:StopCallback)->Any:
+        "Take the steps that are left; TRL's trainer."
+        from datasets import Dataset
+        from transformers import PrinterCallback
+        from trl import GRPOTrainer
+        s, output, report_to = self.settings, Path(args.output_dir), 'auto' if self.settings.wandb.enabled else 'none'
+        os.environ.setdefault('WANDB_PROJECT', s.wandb.project)
+        with Tracker(output, resumed.first_row, settings=asdict(s), report_to=report_to,
+                     expected=resumed.logged) as tracker:
+            def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
+            mbpp = interval_evaluation(s.evaluation.config(), folder=output/'eval_results', name='learner', write=write)
+            every = [*self.callbacks, MetricsCallback(tracker), own, stop, *([mbpp] if mbpp else [])]
+            trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=self.rewards,
+                                  args=args, train_dataset=Dataset.from_list(rows), callbacks=every)
+            trainer.remove_callback(PrinterCallback)
+            with stop.listening(): trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
+        return trainer
+
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #67758fc9
+def _first_process()->bool:
+    "Whether this is the only process, or the first of those that a launcher started."
+    return os.environ.get('RANK', '0') == '0'
+
 def train_with_trl(s:TRLSettings,
                    rows:Callable[[Any], list[dict[str, Any]]],         # Rows of the dataset, given the tokenizer
                    rewards:list[Any], *,                               # Functions that TRL calls
@@ -133,32 +198,8 @@ def train_with_trl(s:TRLSettings,
                    load:Callable[[ModelSettings, Platform], Policy | Bare]=load_learner
                   )->dict[str, Any]:                                   # The contents of `training_results.json`
     "Train, measure and save; raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
-    from datasets import Dataset
-    from transformers import PrinterCallback, set_seed
-    from trl import GRPOTrainer
-    started, output, place = time.perf_counter(), check_writable(s.output_dir), platform(s.device)
-    args, notes = grpo_arguments(s.training_args, s.vllm, place, output)
-    for line in notes: print(line)
-    checkpoint = newest_whole(output) if s.resume else None
-    set_seed(args.seed)   # Before the adapter's first weights are drawn; TRL sets it later
-    policy, stop = load(s.model, place), StopCallback()
-    os.environ.setdefault('WANDB_PROJECT', s.wandb.project)
-    first_step = int(checkpoint.name.split('-')[1]) + 1 if checkpoint else 0
-    with Tracker(output, first_step, settings=asdict(s), report_to='auto' if s.wandb.enabled else 'none') as tracker:
-        def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
-        mbpp = interval_evaluation(s.evaluation.config(), folder=output/'eval_results', name='learner',
-                                   write=write)
-        every = [*callbacks, MetricsCallback(tracker), stop, *([mbpp] if mbpp else [])]
-        trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=rewards, args=args,
-                              train_dataset=Dataset.from_list(rows(policy.tokenizer)), callbacks=every)
-        trainer.remove_callback(PrinterCallback)
-        with stop.listening(): trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    stop.save(trainer, output)
-    results = dict(step=trainer.state.global_step, steps=args.max_steps, stopped=bool(stop.received),
-                   seconds=round(time.perf_counter() - started, 1), platform=asdict(place), configuration=asdict(s))
-    results |= _first_and_last(read_metrics(output/'metrics.jsonl'))
-    if trainer.is_world_process_zero(): write_json(output/'training_results.json', results)
-    return results
+    with run_folders({'--output-dir': s.output_dir} if _first_process() else {}):
+        return TRLRun(s, rows, rewards, callbacks, load).train()
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #46c3ebcf
 def train_and_report(s:TRLSettings,

@@ -92,6 +92,7 @@ class TRLSettings:
     output_dir: str = setting('output', 'folder for metrics, checkpoints and the model')
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     resume: bool = setting(False, 'continue from the newest checkpoint in output_dir')
+    accept_changes: bool = setting(False, 'continue although settings or prompts are not those of the checkpoint')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #e92736c9
 @dataclass
@@ -183,8 +184,11 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
     ours = dict(output_dir=str(output_dir), logging_steps=1, report_to='none', save_steps=10, save_total_limit=2,
                 disable_tqdm=True)
     given = {k: v for k, v in (machine | sampling | ours | training_args).items() if v is not None}
-    texts = {k: json.dumps(v) if isinstance(v, (dict, list)) else str(v) for k, v in given.items()}
-    flags = [f'--{k}={text}' for k, text in texts.items()]   # A negative number would be taken for a flag
+    def words(k, v):
+        if isinstance(v, list): return [f'--{k}', *map(str, v)]
+        return [f'--{k}={json.dumps(v) if isinstance(v, dict) else v}']   # Or a negative number is taken for a flag
+
+    flags = [word for k, v in given.items() for word in words(k, v)]
     parser = HfArgumentParser(GRPOConfig)  # type: ignore[arg-type]
     try: return parser.parse_args_into_dataclasses(flags)[0], notes + more_notes
     except (ValueError, TypeError, NotImplementedError) as e: raise UsageError(f'training_args: {one_line(e)}')

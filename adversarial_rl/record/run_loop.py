@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['say', 'finish_step_first', 'Adapted', 'architecture', 'check_players', 'load_players', 'Randomness', 'torch_threads',
-           'Checkpointed', 'Resumable', 'Trainer', 'check_output', 'resume_or_begin', 'run_loop']
+           'Checkpointed', 'same_settings', 'Resumable', 'Trainer', 'own_folders', 'resume_or_begin', 'run_loop']
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #fbf04423
 import contextlib
@@ -22,20 +22,22 @@ from typing import Any, Protocol
 import torch
 
 from ..core.errors import Stopped, STOPPING, UsageError
-from ..core.files import check_writable
 from ..core.machine import library_versions, platform
 from ..core.parallel import anybody
+from ..core.settings import flag
 from adversarial_rl.record.checkpoints import (
     BEST,
     check_kind,
+    clear_up,
     copy_best,
+    later_than,
     load_checkpoint,
     newest_checkpoint,
     reading,
     save_checkpoint,
-    set_aside,
 )
-from .tracking import progress_bar, reporters, Tracker
+from .folders import keep_later, run_folders, set_aside
+from .tracking import progress_bar, reporters, rows_before, Tracker
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #b9aec49d
 def say(text:str)->None:
@@ -172,17 +174,43 @@ class Checkpointed:
                      libraries=library_versions())
         return save_checkpoint(c.checkpoint_dir, name, self.state_dict(), info, c.save_total_limit, best)
 
+# %% ../../nbs/04_record/04_run_loop.ipynb #4e99742c
+def same_settings(path:str | Path,        # The checkpoint
+                  then:Mapping[str, Any], # Settings that it was made with
+                  now:Mapping[str, Any],
+                  data:str='', *,         # What is different about the data, such as 'other problems'
+                  accept:bool=False       # Go on with the new settings, and say so
+                 )->None:
+    "Raise `UsageError` with every difference in one line, unless the settings are the same or the others accepted."
+    changed = [f'{k} {then.get(k)}, not {v}' for k, v in now.items() if v != then.get(k)]
+    if data: changed.insert(0, data)
+    if not changed: return
+    different = f"{path} was made with {'; '.join(changed)}"
+    if not accept:
+        raise UsageError(f'{different}; use the same settings, or add --accept-changes to go on with the new ones, '
+                         'or start without --resume')
+    print(f'going on with other settings: {different}', flush=True)
+
 # %% ../../nbs/04_record/04_run_loop.ipynb #225257e6
-_FREE = set('mbpp_dataset_path output_dir checkpoint_dir resume resume_from save_steps save_total_limit device '
-           'sampling_threads micro_batch gradient_checkpointing logp_tolerance require_isolation report_to'.split())
+_FREE = set('mbpp_dataset_path output_dir checkpoint_dir resume resume_from accept_changes save_steps '
+            'save_total_limit device sampling_threads micro_batch gradient_checkpointing logp_tolerance '
+            'require_isolation report_to'.split())
 
 class Resumable(Checkpointed):
     "A trainer that can go on from a checkpoint."
     free: set[str] = _FREE           # Settings that may differ when a run goes on
     defaults: dict[str, Any] = {}    # Of settings that a checkpoint does not have
 
-    def same_data(self, path:Path, info:dict[str, Any])->None:
-        "Raise `UsageError` where the checkpoint was made on other data."
+    recent: Sequence[dict[str, Any]] = ()  # The last rows of metrics, as the checkpoint remembers them
+
+    @property
+    def first_row(self)->int:
+        "The step that the next row of metrics has; rows from there on are dropped when a run goes on."
+        return self.step
+
+    def same_data(self, path:Path, info:dict[str, Any])->str:
+        "What is different where the checkpoint was made on other data; '' where it was not."
+        return ''
 
     def resume(self)->None:
         "Go on from a checkpoint; raises `UsageError` where model, settings or kind of device differ."
@@ -196,26 +224,31 @@ class Resumable(Checkpointed):
             self._check_same(path, info)
             check_players(path, info, self.players)
             self.load_state_dict(state)
-        here = Path(self.config.checkpoint_dir)
-        if path.resolve().parent == here.resolve():
-            set_aside(here, beyond=self.step)
-            if info.get('best'): copy_best(path)
-        else:
-            set_aside(here)
-            self._take_best(path.parent, here)
+        self._make_room(path, info)
         print(f'going on from {path} at step {self.step}', flush=True)
 
     def _check_same(self, path:Path, info:dict[str, Any])->None:
         now, then = self.settings(), self.defaults | info['configuration']
-        if set(info['architectures']) == set(self.players): self.same_data(path, info)
-        for k in now:
-            if k in self.free or now[k] == then.get(k): continue
-            raise UsageError(f'{path} was made with {k} {then.get(k)}, not {now[k]}; '
-                             'use the same settings, or start without --resume')
+        data = self.same_data(path, info) if set(info['architectures']) == set(self.players) else ''
+        same_settings(path, then, {k: v for k, v in now.items() if k not in self.free}, data,
+                      accept=self.config.accept_changes)
         was, kind = info['device'], info['device'].split(':')[0]
         if kind == self.platform.device.split(':')[0]: return
         raise UsageError(f"{path} was made on {was}, whose random numbers cannot be continued on "
                          f"{self.platform.device}; use --device {kind}, or start without --resume")
+
+    def _make_room(self, path:Path, info:dict[str, Any])->None:
+        "Move what this run will write again, and another run's files, out of its folders."
+        output, here = Path(self.config.output_dir), Path(self.config.checkpoint_dir)
+        other_metrics = rows_before(output/'metrics.jsonl', self.first_row, self.recent) is None
+        clear_up(here)
+        if path.resolve().parent == here.resolve():
+            keep_later(later_than(here, self.step), output)
+            if info.get('best'): copy_best(path)
+            if other_metrics and output.resolve() != here.resolve(): set_aside(output)
+        else:
+            set_aside(here, *([output] if other_metrics else []))
+            self._take_best(path.parent, here)
 
     def _take_best(self, there:Path, here:Path)->None:
         "Copy the best checkpoint so far into the new folder; without it, the search for the best begins anew."
@@ -227,8 +260,6 @@ class Resumable(Checkpointed):
 # %% ../../nbs/04_record/04_run_loop.ipynb #b42f2591
 class Trainer(Resumable):
     "What `run_loop` drives: `Resumable`, with steps."
-    recent: Sequence[dict[str, Any]] = ()  # The last rows of metrics, as the checkpoint remembers them
-
     @property
     def steps(self)->int:
         "Number of steps of the whole run."
@@ -243,9 +274,9 @@ class Trainer(Resumable):
         raise NotImplementedError
 
     @property
-    def first_row(self)->int:
-        "The step that the next row of metrics has; rows from there on are dropped when a run goes on."
-        return self.step
+    def rows_so_far(self)->range:
+        "The steps that have rows of metrics."
+        return range(self.step)
 
     def first_metrics(self)->dict[str, Any]:
         "Figures of the untrained model, for a row before the first step."
@@ -266,17 +297,20 @@ class Trainer(Resumable):
         return False
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #9aa404bf
-def check_output(config:Any # Settings of a run
-                )->Path:    # The output folder
-    "Check the folders and the trackers that a run names; raises `UsageError`."
-    check_writable(config.checkpoint_dir)
+@contextlib.contextmanager
+def own_folders(config:Any          # Settings of a run
+               )->Iterator[Path]:   # The output folder
+    "Inside, the run's folders are its own; raises `UsageError`, also for trackers that are missing."
     reporters(config.report_to)
-    return check_writable(config.output_dir)
+    with run_folders({flag(name): getattr(config, name) for name in ('output_dir', 'checkpoint_dir')}):
+        yield Path(config.output_dir)
 
 def resume_or_begin(trainer:Trainer)->None:
-    "Go on from a checkpoint where the settings say so, else set aside what is in the folder."
-    if trainer.config.resume or trainer.config.resume_from: trainer.resume()
-    else: set_aside(trainer.config.checkpoint_dir)
+    "Go on from a checkpoint where the settings say so, else set aside what an earlier run left."
+    c = trainer.config
+    if c.resume or c.resume_from: return trainer.resume()
+    clear_up(c.checkpoint_dir)
+    set_aside(c.output_dir, c.checkpoint_dir)
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #6eb9d73b
 def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:
@@ -293,7 +327,8 @@ def run_loop(trainer:Trainer,
             )->None:
     "Take all steps that are left; on Ctrl-C, SIGTERM or SIGHUP finish the step, save and raise `Stopped`."
     c = trainer.config
-    with Tracker(c.output_dir, trainer.first_row, trainer.recent, settings, c.report_to) as tracker, \
+    with Tracker(c.output_dir, trainer.first_row, trainer.recent, settings, c.report_to,
+                 expected=trainer.rows_so_far) as tracker, \
          progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as received:
         first = trainer.first_metrics() | _evaluation_row(trainer, evaluation) if trainer.step == 0 else {}
         if first: tracker.write(dict(step=0) | first)

@@ -25,7 +25,7 @@ from ..mbpp.callback import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_kind, load_checkpoint, reading
-from ..record.run_loop import check_output, check_players, load_players, resume_or_begin, run_loop
+from ..record.run_loop import check_players, load_players, own_folders, resume_or_begin, run_loop
 from ..record.tracking import read_metrics
 from .board_games import load_game
 from .config import SpiralConfig
@@ -77,8 +77,11 @@ def train(config:SpiralConfig, ppo:PPOConfig,
           evaluation:EvaluationConfig|None=None   # On MBPP; none by default
          )->dict[str, Any]:                       # What `training_results.json` holds
     "Check everything that the run needs, then self-play from the first step, or a checkpoint, to the results."
-    evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
-    output, opponents = check_output(config), find_opponents(config)
+    with own_folders(config) as output:
+        return _train_here(output, config, ppo, evaluation or EvaluationConfig(mbpp_eval=False))
+
+def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->dict[str, Any]:
+    opponents = find_opponents(config)
     with enough_memory('choose a smaller model, or another --device'):
         trainer = SelfPlay(config, ppo, asdict(evaluation))
         resume_or_begin(trainer)

@@ -16,6 +16,7 @@ from typing import Any
 
 import torch
 
+from ..core.files import append_line
 from ..core.machine import Platform
 from ..core.settings import EvaluationConfig, PPOConfig
 from ..game.opponents import Kept, OpponentPool
@@ -68,6 +69,8 @@ class Matchmaker:
         if self.config.pool_size and step % self.every == 0: self.pool.add(step, dict(learner=self.player()))
 
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #0ce2f4de
+_RECENT = 20   # Rows of metrics that a checkpoint remembers
+
 class SelfPlay(Trainer):
     "Self-play with role-conditioned advantages; can be stopped and resumed at any step."
     free = Trainer.free | {'opponents', 'eval_games'}
@@ -79,6 +82,7 @@ class SelfPlay(Trainer):
                  ):
         super().__init__(config, self_play_ppo(ppo), beside)
         self.figures: dict[str, float] = {}       # Of the moves, when they were last measured
+        self.recent: list[dict[str, Any]] = []
         self.policy = make_learner(config.model, config.lora_rank, self.platform)
         self.learner = Learner(self.policy, 'learner', self.ppo, value_learning_rate=0.)   # No critic
         self.baseline = RoleBaseline(config.baseline)
@@ -120,11 +124,15 @@ class SelfPlay(Trainer):
         "The step of the next row of metrics: rows are counted from 1, after the row of the untrained model."
         return self.step and self.step + 1
 
+    @property
+    def rows_so_far(self)->range: return range(1, self.step + 1)
+
     def first_metrics(self)->dict[str, Any]: return self.figures
 
     def after_step(self, row:dict[str, Any]):
         "Append the step's first game to the history."
-        with self.history.open('a') as f: f.write(json.dumps(self.record) + '\n')
+        append_line(self.history, json.dumps(self.record))
+        self.recent = [*self.recent, {k: row[k] for k in ('step', 'turns', 'broke')}][-_RECENT:]
 
     def progress_text(self, row:dict[str, Any])->tuple[str, str]:
         "Text after the progress bar: the latest figures."
@@ -132,13 +140,14 @@ class SelfPlay(Trainer):
         return '', ' '.join(f'{name.split("/")[-1]} {x:.2f}' for name, x in shown.items())
 
     def state_dict(self)->dict[str, Any]:
-        return super().state_dict() | dict(measured=self.figures, learner=self.learner.state_dict(),
+        return super().state_dict() | dict(measured=self.figures, learner=self.learner.state_dict(), recent=self.recent,
                                            baseline=self.baseline.state_dict(), pool=self.matchmaker.pool.kept)
 
     def load_state_dict(self, state:dict[str, Any]):
         self.learner.load_state_dict(state['learner'])
         self.baseline.load_state_dict(state['baseline'])
         self.figures, self.matchmaker.pool.kept = state['measured'], dict(state['pool'])
+        self.recent = state.get('recent', [])
         super().load_state_dict(state)   # Last: a new reference adapter draws random numbers
 
     def save(self)->Path:
