@@ -244,9 +244,9 @@ def test_no_program_provides_a_module_that_a_test_forgot_to_import():
 numpy = np
 def f(x): return [0]"""
     with Grader(modules=['numpy'], workers=1) as g:
-        assert g.grade(false, tests).per_test == (False,) * 3
+        for name in '', 'f': assert g.grade(false, tests, name).per_test == (False,) * 3
         assert g.grade('import numpy as np\ndef f(x): return np.array([x])', tests).passed
-        assert g.grade('def f(x): return [x]', tests).passed
+        for name in '', 'f': assert g.grade('def f(x): return [x]', tests, name).passed
 
 
 def test_pytest_works_in_tests():
@@ -255,4 +255,4 @@ def test_pytest_works_in_tests():
     with Grader(modules=['pytest'], workers=1) as g:
         program = 'def f(x):\n    if x < 0: raise ValueError("negative")\n    return x / 3'
         assert g.grade(program, [f'import pytest\n{test}' for test in tests]).per_test == (True, True, False, False)
-        assert g.grade(program, tests).per_test == (True, True, False, False)
+        for name in '', 'f': assert g.grade(program, tests, name).per_test == (True, True, False, False)

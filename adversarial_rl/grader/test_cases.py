@@ -86,6 +86,12 @@ class Names(NamedTuple):
 
 _NO_NAMES = Names(frozenset(), frozenset(), frozenset(), frozenset(), frozenset(), '')
 
+def _symbols(text:str)->symtable.SymbolTable:
+    "The names of a text by scope, without warnings."
+    with warnings.catch_warnings():
+        warnings.simplefilter('ignore')
+        return symtable.symtable(text, 'text', 'exec')
+
 def _scopes(table:symtable.SymbolTable)->Iterator[symtable.SymbolTable]:
     yield table
     for child in table.get_children(): yield from _scopes(child)
@@ -95,7 +101,7 @@ def names_in(test:str)->Names:
     "The names in a test; none where it does not parse."
     try:
         nodes = list(ast.walk(parse_source(test, 10**6)))
-        top = symtable.symtable(test, 'test', 'exec')
+        top = _symbols(test)
         tables = list(_scopes(top))
     except (SyntaxError, ValueError, RecursionError, MemoryError): return _NO_NAMES
     used = {s.get_name() for t in tables for s in t.get_symbols() if s.is_referenced() and (t is top or s.is_global())}
@@ -478,18 +484,21 @@ def plans(tests:Sequence[str], entry_points:tuple[str, ...]=())->list[list|dict[
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0117b
 def _bound_in(code:str)->set[str]:
     "Names that a program binds at its top level, without imports."
-    try: symbols = symtable.symtable(code, 'program', 'exec').get_symbols()
+    try: symbols = _symbols(code).get_symbols()
     except (SyntaxError, ValueError, RecursionError, MemoryError): return set()
     return {s.get_name() for s in symbols if s.is_assigned() and not s.is_imported()}
 
 @lru_cache(1 << 11)
+def _shown_by(tests:tuple[str, ...], reference:str)->frozenset[str]:
+    "Names of a program that tests use, as its reference shows; without one, as the tests do."
+    if not reference: shown = {x for test in tests for x in names_under_test(test).program}
+    else: shown = {x for names in map(names_in, tests) for x in names.used - names.own} & _bound_in(reference)
+    return frozenset(shown - set(dir(builtins)))
+
 def entry_points(problem:Problem)->tuple[str, ...]: # The function comes first
     "The names that tests of a problem may ask of a program."
-    names, name = [names_in(test) for test in problem.baseline_tests], problem.function_name
-    if problem.reference_solution:
-        shown = {x for test in names for x in test.used - test.own} & _bound_in(problem.reference_solution)
-    else: shown = {x for test in problem.baseline_tests for x in names_under_test(test).program}
-    return (name, *sorted(shown - {name} - set(dir(builtins))))
+    name = problem.function_name
+    return (name, *sorted(_shown_by(tuple(problem.baseline_tests), problem.reference_solution) - {name}))
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0118
 def calls(tree:ast.AST, name:str)->list[ast.Call]: # In source order
