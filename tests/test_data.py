@@ -22,6 +22,19 @@ def test_example_references_pass_their_own_tests():
     assert not [p.id for p, o in zip(problems, outcomes) if not o.passed]
 
 
+def test_training_refuses_a_problem_that_its_reference_does_not_solve(tmp_path):
+    "Also one whose tests this grader cannot judge."
+    code_execution = pytest.importorskip('adversarial_rl.grpo.code_execution')
+    players = pytest.importorskip('adversarial_rl.model.players')
+    path = tmp_path/'problems.json'
+    for test, kind in ('assert double(3) == 7', 'assertion_failure'), ('assert double(3) is double(3)', 'unsupported'):
+        path.write_text(json.dumps(dict(problems=[DOUBLE | dict(baseline_tests=[test])])))
+        with pytest.raises(UsageError, match=f'fails the problem.s own tests .{kind}'):
+            code_execution.prompt_rows(str(path), False)
+        with pytest.raises(UsageError, match=kind):
+            players.training_problems(players.TrainingConfig(problems_file=str(path)))
+
+
 def test_example_tests_refuse_programs_that_do_nothing():
     problems = load_problems(resource('data/example_problems.json'))
     jobs = [(f'{p.function_signature}\n    return None', list(p.baseline_tests)) for p in problems]

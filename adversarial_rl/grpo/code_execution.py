@@ -24,6 +24,7 @@ from ..core.errors import enough_memory, Stopped, STOPPING
 from ..core.files import write_json
 from ..core.machine import Platform, platform
 from ..grader.grading import grade_many
+from ..grader.suites import solved_problems
 from ..grader.test_cases import entry_points
 from .resuming import Resumed, SettingsCallback
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
@@ -33,7 +34,6 @@ from ..mbpp.dataset import load_mbpp
 from ..mbpp.writers import Bare, chat_turn, few_shot, program_in
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
-from ..problems.problem import load_problems
 from ..record.folders import run_folders, set_aside
 from ..record.run_loop import finish_step_first
 from ..record.tracking import progress_bar, read_metrics, Tracker
@@ -50,7 +50,7 @@ def prompt_rows(which:str,              # 'starter', 'mbpp' or a problems file
                )->list[dict[str, Any]]: # With prompt, tests, function and entry_points
     "Rows of the dataset that TRL samples from."
     if which == 'starter': return [_row(p) for p, _ in printing_prompts('training')]
-    problems = load_mbpp('full', 'train', dataset_path or None) if which == 'mbpp' else load_problems(which)
+    problems = load_mbpp('full', 'train', dataset_path or None) if which == 'mbpp' else solved_problems(which)
     def prompt(p): return [dict(role='user', content=chat_turn(p) + _PRINT)] if chat else few_shot(p)
     return [_row(prompt(p), p.baseline_tests, entry_points(p)) for p in problems]
 

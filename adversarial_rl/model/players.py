@@ -16,15 +16,14 @@ from typing import TypedDict
 from ..core.errors import UsageError
 from ..core.machine import platform
 from ..core.settings import check, TrainingConfig
-from ..grader.grading import grade_many
-from ..grader.pool import Job
+from ..grader.suites import solved_problems
 from ..grader.test_cases import parse_tests
 from ..learn.transcripts import Transcripts
 from .agents import Source, torch_source
 from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
-from ..problems.problem import load_problems, Problem, split_problems
+from ..problems.problem import Problem, split_problems
 from ..problems.stages import extract_code, pieces, REASONING_STAGES, ReasoningStage, TEST_STAGE
 from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_players, load_players
@@ -104,12 +103,7 @@ def training_problems(config:TrainingConfig)->tuple[list[Problem], list[Problem]
     bundled = starter_problems('held_out', config.held_out)
     if config.problems_file == 'starter':
         return starter_problems('training'), bundled
-    problems = load_problems(config.problems_file)
-    outcomes = grade_many([Job.of(p) for p in problems])
-    for p, outcome in zip(problems, outcomes):
-        if not outcome.passed:
-            raise UsageError(f"{config.problems_file}: problem '{p.id}': field 'reference_solution' fails the "
-                             f"problem's own tests ({outcome.kind}: {outcome.message[:120]})")
+    problems = solved_problems(config.problems_file)
     if len(problems) == 1:
         print(f'{config.problems_file} has one problem, so the held-out ones are {len(bundled[:_FEW])} of the bundled '
               'curriculum', file=sys.stderr)
