@@ -10,10 +10,11 @@ import hashlib
 import random
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -38,7 +39,7 @@ from adversarial_rl.mbpp.report import (
     report_name,
     write_report,
 )
-from .writers import Answer, Bare, Control, ProgramWriter, Prompted, Staged, Written
+from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged, Written
 from ..model.players import Discriminator, Generator, load_trained
 from ..model.policy import load_model
 from ..problems.curriculum import starter_problems
@@ -79,7 +80,7 @@ def _grade_batch(k:int, batch:list[Problem], written:dict[str, list[Written]], c
     return list(records.values())
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #a8901a1c
-Subject = Bare | Generator | Control
+Subject = Bare | Generator | Control | Callable[[str], Any]   # The last: from a prompt to an answer
 _SOLVED = ('mbpp/2', 'mbpp/3', 'mbpp/4')   # The solved tasks of the paper's prompt
 
 class MBPPEvaluator:
@@ -100,7 +101,8 @@ class MBPPEvaluator:
 
     def writer(self, subject:Subject)->ProgramWriter:
         if isinstance(subject, Control): return subject
-        return Staged(subject) if isinstance(subject, Generator) else Prompted(subject, self.config, self.solved)
+        if isinstance(subject, Bare): return Prompted(subject, self.config, self.solved)
+        return Staged(subject) if isinstance(subject, Generator) else Function(subject, self.config)
 
     def evaluate(self, subject:Subject,
                  name:str='model',                  # Name of the model in the results
