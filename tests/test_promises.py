@@ -198,7 +198,7 @@ def test_wandb_and_the_switch_of_the_evaluation(monkeypatch, tmp_path, capfd):
     monkeypatch.setenv('WANDB_PROJECT', 'mine')
     for flags in (['--no-mbpp-eval'], ['--mbpp-eval', 'false'], ['--evaluation.enabled', 'false']):
         found = printed_config('grpo_code_execution', capfd, *flags)
-        assert found['wandb.project'][0] == 'mine' and found['evaluation.enabled'] == ['False', 'flag']
+        assert found['wandb.project'][0] == 'mine' and found['mbpp_eval'] == ['False', 'flag']
 
 
 @pytest.mark.parametrize('command', [c for c in vars(commands).values() if isinstance(c, commands.Command)],

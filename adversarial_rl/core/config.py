@@ -203,7 +203,6 @@ class Sources:
         "A word of the command line, a flag in the spelling of `--help`."
         flagged, equals, value = word.partition('=')
         name = flagged[2:].replace('-', '_')
-        if name.startswith('no_') and name[3:] in self.also: return f'{flag(self.also[name[3:]])}=false'
         return flag(self.also.get(name, name)) + equals + value if word.startswith('--') else word
 
 # %% ../../nbs/01_core/06_config.ipynb #3838c59d

@@ -136,6 +136,5 @@ def suited(command:str,              # Such as 'run_training'
     if not {'config', 'discriminator_model', _MODELS[command]} & set(given):
         file = config_file(p) if command == 'run_training' else f"configs/{command}{'_starter' * small}.yaml"
     values = {k: v for k, v in _single_settings(command, p).items() if k not in given}
-    measured = given.get('mbpp_eval', given.get('evaluation.enabled', not (file and small)))
-    if not measured or 'evaluation.num_questions' in given: values.pop('mbpp_eval_num_questions', None)
+    if not given.get('mbpp_eval', not (file and small)): values.pop('mbpp_eval_num_questions', None)
     return Suited(f'{p.name}, {p.memory_gb:.0f} GB', file, values)

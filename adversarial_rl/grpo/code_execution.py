@@ -174,11 +174,11 @@ class TRLRun:
         from transformers import PrinterCallback
         from trl import GRPOTrainer
         s, output, report_to = self.settings, Path(args.output_dir), 'auto' if self.settings.wandb.enabled else 'none'
-        os.environ.setdefault('WANDB_PROJECT', s.wandb.project)
+        os.environ['WANDB_PROJECT'] = s.wandb.project
         with Tracker(output, resumed.first_row, settings=asdict(s), report_to=report_to,
                      expected=resumed.logged) as tracker:
             def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
-            mbpp = interval_evaluation(s.evaluation.config(), folder=output/'eval_results', name='learner', write=write)
+            mbpp = interval_evaluation(s.evaluation, folder=output/'eval_results', name='learner', write=write)
             every = [*self.callbacks, MetricsCallback(tracker), own, stop, *([mbpp] if mbpp else [])]
             trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=self.rewards,
                                   args=args, train_dataset=Dataset.from_list(rows), callbacks=every)
@@ -215,7 +215,7 @@ def train_and_report(s:TRLSettings,
 def train(s:GRPOSettings)->dict[str, Any]:
     "GRPO with rewards for how programs end, and for passed tests if `tests_weight` is positive."
     def rows(tokenizer):
-        return prompt_rows(s.prompts, bool(getattr(tokenizer, 'chat_template', None)), s.evaluation.dataset_path)
+        return prompt_rows(s.prompts, bool(getattr(tokenizer, 'chat_template', None)), s.evaluation.mbpp_dataset_path)
 
     if not s.tests_weight: return train_with_trl(s, rows, [execution_rewards])
     s = replace(s, training_args=s.training_args | dict(reward_weights=[1., s.tests_weight]))
