@@ -262,6 +262,7 @@ RUNS = {   # Ways in which a file of tests is run, and imports the program
     'main part with unittest': CASE + 'if __name__ == "__main__":\n    unittest.main(verbosity=2)',
     'imported main': 'from unittest import main, TestCase\nclass T(TestCase):\n'
                      '    def test(self): assert f(1) == 2\nmain()',
+    'comparison beside an assert': 'f(3) == 5\nassert f(1) == 2',
     'a main of its own': CASE + 'def main(): assert f(1) == 2\nmain()',
     'runner': CASE + 'unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(T))',
     'class alone': CASE,

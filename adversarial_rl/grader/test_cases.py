@@ -304,10 +304,11 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
 def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collection[str]=())->str:
     "Why these tests cannot be judged apart from the program; '' if they can."
     classes, outside = {n for n in theirs if n[:1].isupper() and '_' not in n}, set(_OUTSIDE) - set(stated)
+    asserts = any(isinstance(x, ast.Assert | ast.Raise) or getattr(x, 'attr', '').startswith('assert') for x in nodes)
     for x in nodes:
         match x:
             case ast.Assert(test=ast.Tuple(elts=[_, *_])): return 'an assert of a tuple never fails'
-            case ast.Expr(value=ast.Compare()): return 'a comparison without an assert never fails'
+            case ast.Expr(value=ast.Compare()) if not asserts: return 'a comparison without an assert never fails'
             case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
             case ast.ClassDef(bases=bases) if any(_is_object(y, classes, classes) for y in bases):
                 return 'the tests derive from a class of the program'
@@ -468,7 +469,7 @@ def plan(test:str,                       # Source
     caught, raised = _caught_names(nodes, who.program)
     if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
     try:
-        if 'type' not in names.own | who.program: tree = _Classes().visit(tree)
+        if not {'type', 'class_of'} & (names.own | who.program): tree = _Classes().visit(tree)
         statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
     except (ValueError, RecursionError): statements = [test]
     bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
