@@ -30,7 +30,7 @@ def test_training_refuses_a_problem_that_its_reference_does_not_solve(tmp_path):
     for test, kind in ('assert double(3) == 7', 'assertion_failure'), ('assert double(3) is double(3)', 'unsupported'):
         path.write_text(json.dumps(dict(problems=[DOUBLE | dict(baseline_tests=[test])])))
         with pytest.raises(UsageError, match=f'fails the problem.s own tests .{kind}'):
-            code_execution.prompt_rows(str(path), False)
+            code_execution.prompt_rows(str(path))
         with pytest.raises(UsageError, match=kind):
             players.training_problems(players.TrainingConfig(problems_file=str(path)))
 

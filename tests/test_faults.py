@@ -7,8 +7,13 @@ import processes
 import pytest
 import torch
 
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.grpo import code_execution, output_game
+from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, newest_whole, OpponentSettings
+from adversarial_rl.selfplay import spiral
 from adversarial_rl.selfplay.config import SpiralConfig
 from adversarial_rl.selfplay.trainer import SelfPlay
 
@@ -106,3 +111,87 @@ def test_without_what_is_measured_nothing_is_read(tmp_path):
     assert done.returncode == 2 and 'give one of --model' in done.stderr
     done = processes.run('evaluate_mbpp', '--checkpoint', 'absent.pt', cwd=tmp_path)
     assert done.returncode == 2 and 'absent.pt: no such checkpoint' in done.stderr
+
+
+LONG = 'Return x. ' * 2000
+
+
+@pytest.fixture
+def long_problems(tmp_path):
+    "A problems file whose second problem fills the window of the bundled model."
+    rows = json.loads(resource('data/example_problems.json').read_text())['problems'][:3]
+    rows[1] |= dict(id='much too long', description=LONG)
+    (tmp_path/'long.json').write_text(json.dumps(dict(problems=rows)))
+    return tmp_path/'long.json'
+
+
+def refused(command, *flags, cwd):
+    "The one line of a command that refuses something."
+    done = processes.run(command, *flags, cwd=cwd)
+    errors = [line for line in done.stderr.splitlines() if line.startswith('error: ')]
+    assert done.returncode == 2 and 'Traceback' not in done.stderr and len(errors) == 1, done.stderr
+    return errors[0]
+
+
+def test_a_prompt_beyond_the_window_is_refused_by_the_name_of_its_problem(checkpoints_of, long_problems, tmp_path):
+    saved, batch = checkpoints_of['run_training'], ['--batch', '--problems-file', long_problems]
+    said = [refused('run_training', *GAME, '--problems-file', long_problems, cwd=tmp_path),
+            refused('run_inference', '--checkpoint', saved, *batch, cwd=tmp_path),
+            refused('grpo_code_execution', '--prompts', long_problems, '--evaluation.enabled', 'false', cwd=tmp_path)]
+    for line in said[:2]: assert "problem 'much too long': its prompt has" in line and 'window of 1024' in line
+    assert 'its prompt has' in said[2] and 'window of 1024' in said[2]
+    one = refused('run_inference', '--checkpoint', saved, '--problem', LONG, '--signature', 'def f(x):', cwd=tmp_path)
+    assert "problem 'problem': its prompt has" in one
+
+
+@pytest.mark.parametrize('command, flags, message', [
+    ('run_training', ['--problems-file', 'absent.json'], 'absent.json: no such problems file'),
+    ('run_training', ['--resume'], 'no checkpoint to go on from'),
+    ('run_training', ['--resume-from', 'absent.pt'], 'absent.pt: no such checkpoint'),
+    ('run_training', ['--mbpp-dataset-path', 'absent'], 'MBPP_DATASET_PATH absent'),
+    ('spiral_self_play', ['--resume-from', 'absent.pt'], 'absent.pt: no such checkpoint'),
+    ('spiral_self_play', ['--opponents', 'random absent.pt'], 'absent.pt: no such checkpoint'),
+    ('spiral_self_play', ['--mbpp-dataset-path', 'absent'], 'MBPP_DATASET_PATH absent'),
+    ('grpo_code_execution', ['--prompts', 'absent.json'], 'absent.json: no such problems file'),
+    ('grpo_code_execution', ['--evaluation.dataset-path', 'absent'], 'MBPP_DATASET_PATH absent')])
+def test_what_needs_no_model_is_checked_before_one_is_loaded(command, flags, message, tmp_path):
+    "The default model is on the hub, so without a network a model that is loaded first has the first message."
+    names = dict(run_training='--generator-model', spiral_self_play='--model', grpo_code_execution='--model.id')
+    assert message in refused(command, *flags, names[command], 'no/such-model', cwd=tmp_path)
+
+
+def test_training_from_a_script_checks_what_the_command_checks(tmp_path):
+    here = dict(output_dir=str(tmp_path/'o'), checkpoint_dir=str(tmp_path/'c'))
+    nan = PPOConfig(learning_rate=float('nan'))
+    for start, message in ((lambda: train(TrainingConfig(**here), nan), '--learning-rate nan'),
+                           (lambda: train(TrainingConfig(group_size=0, **here), PPOConfig()), '--group-size 0'),
+                           (lambda: spiral.train(SpiralConfig(steps=0, **here), PPOConfig()), '--steps 0'),
+                           (lambda: code_execution.train(GRPOSettings(tests_weight=-1)), '--tests-weight -1'),
+                           (lambda: code_execution.train(GRPOSettings(training_args=dict(beta='nan'))), 'beta nan'),
+                           (lambda: output_game.train(CodeGameSettings(opponent=OpponentSettings(refresh_every=0))),
+                            '--opponent.refresh-every 0')):
+        with pytest.raises(UsageError, match=message): start()
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_truncated_optimizer_of_trl_is_skipped_for_the_checkpoint_before_it(tmp_path, capfd):
+    flags = ['--config', 'configs/grpo_code_execution_starter.yaml', '--training-args.save_steps', '1', '--output-dir',
+             'g', '--training-args.per_device_train_batch_size', '16', '--evaluation.enabled', 'false',
+             '--training-args.max_steps']
+    assert processes.run('grpo_code_execution', *flags, '2', cwd=tmp_path).returncode == 0
+    file = tmp_path/'g'/'checkpoint-2'/'optimizer.pt'
+    file.write_bytes(file.read_bytes()[:-100])
+    done = processes.run('grpo_code_execution', *flags, '2', '--resume', cwd=tmp_path)
+    assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
+    assert 'skipped g/checkpoint-2: its optimizer.pt is damaged or cut short' in done.stderr
+    assert 'holds' not in done.stderr   # No alarm about rows of metrics that were never written
+
+
+def test_an_optimizer_of_trl_that_would_run_code_is_skipped(tmp_path, capsys):
+    for n in (1, 2):
+        (tmp_path/f'checkpoint-{n}').mkdir()
+        (tmp_path/f'checkpoint-{n}'/'trainer_state.json').write_text('{}')
+        torch.save(dict(a=Runs() if n == 2 else 1), tmp_path/f'checkpoint-{n}'/'optimizer.pt')
+    assert newest_whole(tmp_path).name == 'checkpoint-1'
+    said = capsys.readouterr().err
+    assert 'its optimizer.pt could run code' in said and 'weights_only' not in said

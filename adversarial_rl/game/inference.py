@@ -256,6 +256,8 @@ def run(c:InferenceConfig)->None:
     problems, output = _read_problems(c), _output_file(c)
     with enough_memory('lower --attempts or --max-tokens'):
         players = _load_players(c)
+        players['generator'].check_window(problems)
+        if c.attempts > 1: players['discriminator'].check_window(problems)
         if c.batch and output:
             results = solve_batch(players, problems, _lines_file(output), c)
             _write_results(output, results)

@@ -22,7 +22,7 @@ from ..core.errors import enough_memory, UsageError
 from ..core.files import write_json
 from ..core.machine import Platform
 from ..core.parallel import gathered, is_first_process, join, one_writes
-from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from ..core.settings import check, EvaluationConfig, PPOConfig, TrainingConfig
 from ..core.statistics import Interval
 from .extras import Extras, write_extras
 from .opponents import playing_as
@@ -41,11 +41,19 @@ from ..grader.pool import isolated, sandbox_report
 from ..learn.ppo import Learner
 from ..mbpp.callback import interval_evaluation
 from ..measure.held_out import evaluate_players
-from ..model.players import Generator, make_players, training_problems
+from ..model.players import Discriminator, Generator, make_players, training_problems
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage
 from ..record.checkpoints import newest_checkpoint
-from ..record.run_loop import own_folders, Randomness, resume_or_begin, run_loop, torch_threads, Trainer
+from adversarial_rl.record.run_loop import (
+    check_start,
+    own_folders,
+    Randomness,
+    resume_or_begin,
+    run_loop,
+    torch_threads,
+    Trainer,
+)
 from ..record.tracking import read_metrics, stage_table
 
 # %% ../../nbs/09_game/05_trainer.ipynb #30f5fc8c
@@ -113,9 +121,10 @@ class AdversarialTrainer(Trainer):
                  beside:dict[str, Any] | None=None # Further settings that must not change when the run is resumed
                 ):
         super().__init__(config, ppo, beside)
+        self.training, self.held_out = training_problems(config)   # Before a model is loaded
         self.pair = Pair(config, ppo, self.platform, random=self.random, stages=stages)
         self.players, self.names = self.pair.players, [s.name for s in self.pair.generator.stages]
-        self.training, self.held_out = training_problems(config)
+        for player in self.players.values(): player.check_window(self.training + self.held_out)
         self.problems = fingerprint(self.training + self.held_out)
         self.schedule = schedule(config, len(self.names))
         self.recent: list[dict[str, Any]] = []
@@ -207,15 +216,19 @@ def train(config:TrainingConfig, ppo:PPOConfig,
           evaluation:EvaluationConfig | None=None    # On MBPP; none by default
          )->dict[str, Any]:                          # The contents of `training_results.json`
     "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
+    evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
+    for settings in (config, ppo, evaluation): check(settings)
     join()
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
         with own_folders(config) as output:
-            return _train_here(output, config, ppo, stages, evaluation or EvaluationConfig(mbpp_eval=False))
+            return _train_here(output, config, ppo, stages, evaluation)
 
 def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequence[ReasoningStage],
                 evaluation:EvaluationConfig)->dict[str, Any]:
     "`train` in this process."
+    check_start(config, (Generator.name, Discriminator.name))
     _check_isolation(config.require_isolation)
+    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     with enough_memory('choose smaller models, or another --device'):
         trainer = AdversarialTrainer(config, ppo, stages, asdict(evaluation))
         p = trainer.platform
@@ -225,7 +238,6 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
         gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)
     settings, pair = asdict(config) | asdict(ppo) | asdict(evaluation), trainer.pair
-    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or '
                        '--max-new-tokens'):

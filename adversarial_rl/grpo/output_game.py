@@ -24,6 +24,7 @@ from ..core import commands
 from ..core.errors import UsageError
 from ..core.files import write_json
 from ..core.machine import Platform
+from ..core.settings import check
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
 from .code_execution import load_learner, text_of, train_and_report, train_with_trl
@@ -236,6 +237,7 @@ def _train_predictor(s:CodeGameSettings,
 # %% ../../nbs/10_grpo/03_output_game.ipynb #201c81bb
 def train(s:CodeGameSettings)->dict[str, Any]:
     "The writer learns; then the predictor, if `predictor_steps` is positive."
+    check(s)
     check_opponent(s.opponent)
     if not s.model.lora_rank:
         raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays available')

@@ -103,7 +103,9 @@ def run(c:TesterConfig)->None:
     problems, start = training_problems(config)[1], time.time()
     advice = 'lower --problems, --programs or --max-tokens'
     with enough_memory(advice), says_what_is_kept(lambda: 'nothing is saved'):
-        compared = compare_testers(*_players_of(c), problems, c)
+        players = _players_of(c)
+        for player in players: player.check_window(problems)
+        compared = compare_testers(*players, problems, c)
     checksum = load_checkpoint(c.checkpoint)[1]['sha256'] if c.checkpoint else None
     write_json(output, vars(compared) | dict(settings=asdict(c), problems_fingerprint=fingerprint(problems),
                                              checkpoint_sha256=checksum, versions=library_versions(),

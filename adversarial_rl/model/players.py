@@ -46,6 +46,18 @@ class Player:
             self._pieces[problem.id] = ids
         return self._pieces[problem.id]
 
+    def check_window(self, problems:Sequence[Problem])->None:
+        "Raise `UsageError` for the first problem whose prompt leaves no room for answers in the model's window."
+        window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9   # In tokens
+        room = window - min(len(self.stages) * self.max_new_tokens, window // 4)
+        for problem in problems:
+            texts = pieces(self.policy.tokenizer, problem, self.stages)
+            if sum(len(text.encode()) + 1 for text in texts) <= room: continue   # A token has a byte at least
+            n = sum(map(len, self.pieces(problem)))
+            if n > room:
+                raise UsageError(f"problem '{problem.id}': its prompt has {n} tokens, and the model's window of "
+                                 f'{window} has room for {room} beside the answers; shorten it, or use another model')
+
     def write(self, problems:Sequence[Problem], /,
               n:int=1,                                # Transcripts for each problem
               temperature:float|Sequence[float]=1.0,  # One number, or one for each stage

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['say', 'finish_step_first', 'Adapted', 'architecture', 'check_players', 'load_players', 'Randomness', 'torch_threads',
-           'Checkpointed', 'same_settings', 'Resumable', 'Trainer', 'own_folders', 'resume_or_begin', 'run_loop']
+           'Checkpointed', 'same_settings', 'Resumable', 'Trainer', 'own_folders', 'check_start', 'resume_or_begin',
+           'run_loop']
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #fbf04423
 import contextlib
@@ -14,7 +15,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Protocol
@@ -27,6 +28,7 @@ from ..core.parallel import anybody
 from ..core.settings import flag
 from adversarial_rl.record.checkpoints import (
     BEST,
+    check_checkpoint,
     check_kind,
     clear_up,
     copy_best,
@@ -304,6 +306,14 @@ def own_folders(config:Any          # Settings of a run
     reporters(config.report_to)
     with run_folders({flag(name): getattr(config, name) for name in ('output_dir', 'checkpoint_dir')}):
         yield Path(config.output_dir)
+
+def check_start(config:Any,                # Settings of a run
+                players:Collection[str]    # Names
+               )->None:
+    "Raise `UsageError` where the checkpoint to go on from is missing or of another command; needs no model."
+    path = config.resume_from
+    if config.resume and not path: path = newest_checkpoint(config.checkpoint_dir)[0]
+    if path: check_checkpoint(path, players)
 
 def resume_or_begin(trainer:Trainer)->None:
     "Go on from a checkpoint where the settings say so, else set aside what an earlier run left."

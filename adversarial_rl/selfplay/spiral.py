@@ -19,21 +19,35 @@ from ..core.config import save_config
 from ..core.errors import enough_memory, UsageError
 from ..core.files import write_json, write_whole
 from ..core.machine import platform
-from ..core.settings import EvaluationConfig, PPOConfig
+from ..core.settings import check, EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
 from ..mbpp.callback import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
-from ..record.checkpoints import check_kind, load_checkpoint, reading
-from ..record.run_loop import check_players, load_players, own_folders, resume_or_begin, run_loop
+from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
+from adversarial_rl.record.run_loop import (
+    check_players,
+    check_start,
+    load_players,
+    own_folders,
+    resume_or_begin,
+    run_loop,
+)
 from ..record.tracking import read_metrics
 from .board_games import load_game
-from .config import SpiralConfig
+from .config import self_play_ppo, SpiralConfig
 from .matches import BoardPlayer, make_opponent, OPPONENTS, PromptedPlayer
 from .strength import rates
 from .trainer import make_learner, SelfPlay
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #488aa229
+def _check_opponent(name:str)->None:
+    "Raise `UsageError` for an opponent that does not exist, before a model is loaded."
+    if name.endswith('.pt') and '://' not in name: check_checkpoint(name, ('learner',))
+    elif name not in OPPONENTS and not ('://' in name and name.partition('#')[2]):
+        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
+                         'a server as http://localhost:8000/v1#model')
+
 def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
     "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
     url, _, model = name.partition('#')
@@ -47,11 +61,10 @@ def find_opponents(config:SpiralConfig)->dict[str, dict[str, BoardPlayer]]: # Bo
     if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
     found: dict[str, dict[str, BoardPlayer]] = {game: {} for game in config.game_names}
     for game in found: load_game(game)
-    for name in config.opponents.split():
+    names = config.opponents.split()
+    for name in names: _check_opponent(name)
+    for name in names:
         model = _model_opponent(name, config)
-        if not model and name not in OPPONENTS:
-            raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
-                             'a server as http://localhost:8000/v1#model')
         for game, opponents in found.items():
             try: opponents[name] = model or make_opponent(name, game)
             except UsageError as e: print(f'left out: {e}', file=sys.stderr)
@@ -77,10 +90,14 @@ def train(config:SpiralConfig, ppo:PPOConfig,
           evaluation:EvaluationConfig|None=None   # On MBPP; none by default
          )->dict[str, Any]:                       # What `training_results.json` holds
     "Check everything that the run needs, then self-play from the first step, or a checkpoint, to the results."
+    evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
+    for settings in (config, self_play_ppo(ppo), evaluation): check(settings)
     with own_folders(config) as output:
-        return _train_here(output, config, ppo, evaluation or EvaluationConfig(mbpp_eval=False))
+        return _train_here(output, config, ppo, evaluation)
 
 def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->dict[str, Any]:
+    check_start(config, ('learner',))
+    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='learner')
     opponents = find_opponents(config)
     with enough_memory('choose a smaller model, or another --device'):
         trainer = SelfPlay(config, ppo, asdict(evaluation))
@@ -88,7 +105,6 @@ def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:Eval
     _cut_history(trainer.history, trainer.step)
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
-    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='learner')
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, --games-per-step or --max-new-tokens'):
         if trainer.before is None:
