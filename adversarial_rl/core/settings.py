@@ -128,6 +128,7 @@ class PPOConfig:
 class RunConfig:
     "Settings that the two trainers share."
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     output_dir: str = setting('output', 'folder for metrics, results and figures')
     checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')
     resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
@@ -233,6 +234,7 @@ class SubjectConfig:
                            choices=('none', 'references', 'constants'))
     checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages')
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     training_problems: str = setting('', "its training problems, to look for overlap: a problems file, or 'starter'")
     output_dir: str = setting('eval_results', 'folder for the results')
 
@@ -251,6 +253,7 @@ class TesterConfig:
     mutants: int = setting(16, 'mutants of each reference, at most', 0, 1000)
     max_tokens: int = setting(128, 'limit of each stage', 1, 100000)
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     seed: int = setting(0, 'of sampling, mutants and random inputs', 0, 2**31 - 1)
     output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)')
     results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md")
@@ -274,6 +277,7 @@ class InferenceConfig:
     attempts: int = setting(1, "programs written for each problem; the one shown is chosen by --tests and by the "
                                "discriminator's tests", 1, 1000)
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     max_tokens: int = setting(512, 'longest text of a stage, in tokens', 1, 100000)
     temperature: float = setting(0.7, 'sampling temperature; 0 for the likeliest tokens', 0, 10)
     top_p: float = setting(0.9, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)

@@ -91,9 +91,10 @@ def test_rewards(prompts, completions:list, tests:list, entry_points:list, **_)-
     return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #34c4855e
-def load_learner(m:ModelSettings, p:Platform)->Policy | Bare:
+def load_learner(m:ModelSettings, p:Platform, trust_remote_code:bool=False)->Policy | Bare:
     "The base model with an adapter that learns, or the model itself where all weights learn, in float32."
-    model, tokenizer = load_model(m.id, p.dtype if m.lora_rank else 'float32', p.device, cache_dir=m.cache_dir)
+    model, tokenizer = load_model(m.id, p.dtype if m.lora_rank else 'float32', p.device, cache_dir=m.cache_dir,
+                                  trust_remote_code=trust_remote_code)
     if m.lora_rank: return Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
     return Bare(model.requires_grad_(True), tokenizer)
 
@@ -163,7 +164,7 @@ class TRLRun:
     rows: Callable[[Any], list[dict[str, Any]]]    # Rows of the dataset, given the tokenizer
     rewards: list[Any]                             # Functions that TRL calls
     callbacks: Sequence[TrainerCallback]           # More of TRL's callbacks
-    load: Callable[[ModelSettings, Platform], Policy | Bare]
+    load: Callable[[ModelSettings, Platform, bool], Policy | Bare]
 
     def train(self)->dict[str, Any]:
         "Load, check, train, measure and save."
@@ -176,7 +177,7 @@ class TRLRun:
         resumed.check(s)
         mbpp = interval_evaluation(s.evaluation, folder=output/'eval_results', name='learner')
         set_seed(args.seed)   # Before the adapter's first weights are drawn; TRL sets it later
-        policy, stop = self.load(s.model, place), StopCallback()
+        policy, stop = self.load(s.model, place, s.trust_remote_code), StopCallback()
         rows = self.rows(policy.tokenizer)
         check_rows(policy, rows)
         own = SettingsCallback(s, rows)
@@ -215,7 +216,7 @@ def train_with_trl(s:TRLSettings,
                    rows:Callable[[Any], list[dict[str, Any]]],         # Rows of the dataset, given the tokenizer
                    rewards:list[Any], *,                               # Functions that TRL calls
                    callbacks:Sequence[TrainerCallback]=(),             # More of TRL's callbacks
-                   load:Callable[[ModelSettings, Platform], Policy | Bare]=load_learner
+                   load:Callable[[ModelSettings, Platform, bool], Policy | Bare]=load_learner
                   )->dict[str, Any]:                                   # The contents of `training_results.json`
     "Train, measure and save; raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
     check(s)

@@ -179,12 +179,14 @@ class SharedOpponent:
 # %% ../../nbs/10_grpo/03_output_game.ipynb #f7b40e6a
 def make_opponent(o:OpponentSettings,
                   policy:Policy,        # The learner's
-                  place:Platform
+                  place:Platform,
+                  trust_remote_code:bool=False # Run code that the model brings
                  )->Agent:
     "The opponent that the settings name."
     if o.kind == 'server': return Server(o.url, o.id, o.max_new_tokens, chat=o.chat)
     if o.kind == 'frozen' or o.kind == 'earlier': return SharedOpponent(policy, o.kind == 'earlier', o.max_new_tokens)
-    return Local(Policy(*load_model(o.id, place.dtype, place.device), ['opponent']), '', o.max_new_tokens)
+    loaded = load_model(o.id, place.dtype, place.device, trust_remote_code=trust_remote_code)
+    return Local(Policy(*loaded, ['opponent']), '', o.max_new_tokens)
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #0cef9262
 class GameCallback(TrainerCallback):
@@ -244,10 +246,10 @@ def train(s:CodeGameSettings)->dict[str, Any]:
     game, rows = Game(max_lines=s.max_lines), [dict(prompt=p) for p, _ in printing_prompts('training')]
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 
-    def load(m, place):
-        policy = load_learner(m, place)
+    def load(m, place, trust):
+        policy = load_learner(m, place, trust)
         assert isinstance(policy, Policy)   # `lora_rank` is not 0
-        game.opponent = make_opponent(s.opponent, policy, place)
+        game.opponent = make_opponent(s.opponent, policy, place, trust)
         return policy
 
     results = train_with_trl(s, lambda tokenizer: rows, [game], callbacks=[callback], load=load)

@@ -65,6 +65,7 @@ class TRLSettings:
     output_dir: str = setting('output', 'folder for metrics, checkpoints and the model')
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     resume: bool = setting(False, 'continue from the newest checkpoint in output_dir')
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     accept_changes: bool = setting(False, 'continue although settings or prompts are not those of the checkpoint')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #e92736c9

@@ -159,10 +159,11 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
     _check_subject(s)
     if s.control != 'none': return Control(s.control), s.control, ''
     if s.checkpoint:
-        generator = load_trained(s.checkpoint, s.device, max_new_tokens)['generator']
+        generator = load_trained(s.checkpoint, s.device, max_new_tokens,
+                                 trust_remote_code=s.trust_remote_code)['generator']
         return generator, Path(s.checkpoint).stem, load_checkpoint(s.checkpoint)[1]['sha256']
     p = platform(s.device)
-    model, tokenizer = load_model(s.model, p.dtype, p.device)
+    model, tokenizer = load_model(s.model, p.dtype, p.device, trust_remote_code=s.trust_remote_code)
     return Bare(model, tokenizer), s.model, _weights_checksum(model)
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #ae963f92

@@ -103,7 +103,8 @@ def make_players(config:TrainingConfig, device:str, dtype:str)->tuple[Generator,
     policies = {}
     for model in dict.fromkeys(models.values()):
         names = [name for name in models if models[name] == model]
-        policies[model] = Policy(*load_model(model, dtype, device), names, rank=config.lora_rank)
+        loaded = load_model(model, dtype, device, trust_remote_code=config.trust_remote_code)
+        policies[model] = Policy(*loaded, names, rank=config.lora_rank)
     return (Generator(policies[config.generator_model], max_new_tokens=config.max_new_tokens),
             Discriminator(policies[config.discriminator_model], config.max_tests, config.max_new_tokens))
 
@@ -133,7 +134,8 @@ def load_trained(path:str|Path,          # A checkpoint of run_training
                  device:str='auto',      # Where the players run
                  max_new_tokens:int=512, # Limit of each stage
                  *,
-                 models:Mapping[str, str]=MappingProxyType({}) # Player -> model, in place of those in the checkpoint
+                 models:Mapping[str, str]=MappingProxyType({}),# Player -> model, in place of those in the checkpoint
+                 trust_remote_code:bool=False                  # Run code that the models bring
                 )->Players:
     "The two players as they were when the checkpoint was written; raises `UsageError`."
     state, info = load_checkpoint(path)
@@ -147,7 +149,7 @@ def load_trained(path:str|Path,          # A checkpoint of run_training
         if names != settings['stages']:
             raise UsageError(f"{path}: was trained on the stages {', '.join(settings['stages'])}; this version has "
                              f"{', '.join(names)}")
-    config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens))
+    config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code))
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     players = dict(generator=generator, discriminator=discriminator)
     with reading(path):

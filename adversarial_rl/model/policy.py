@@ -7,18 +7,19 @@ __all__ = ['LOGITS', 'LARGE', 'load_model', 'ValueHead', 'OutputLayer', 'score_t
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
 import contextlib
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError
 from torch import nn
 
 from ..core.errors import out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
+from .mistakes import folder_mistake, hub_mistake, names_code, no_words
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
 _BUNDLED = ('starter', 'starter_printing', 'starter_games')
@@ -35,38 +36,64 @@ def _find_model(name:str)->tuple[str, dict[str, Any]]:
     return name, here | (dict(cache_dir=str(_CACHE)) if as_on_the_hub else {})
 
 # %% ../../nbs/06_model/01_policy.ipynb #196011a2
-def _load_tokenizer(path:str, options:dict[str, Any]):
+def _load_tokenizer(path:str, options:dict[str, Any], trust:bool):
     "A tokenizer as it was saved; `AutoTokenizer` would rebuild a plain one with the model type's token boundaries."
     from transformers import AutoTokenizer, PreTrainedTokenizerFast
     from transformers.models.auto.tokenization_auto import get_tokenizer_config
     kind = get_tokenizer_config(path, **options).get('tokenizer_class')
-    plain = kind in ('TokenizersBackend', 'PreTrainedTokenizerFast')
-    return (PreTrainedTokenizerFast if plain else AutoTokenizer).from_pretrained(path, **options)
+    if kind in ('TokenizersBackend', 'PreTrainedTokenizerFast'):
+        tokenizer = PreTrainedTokenizerFast.from_pretrained(path, **options)
+    else: tokenizer = AutoTokenizer.from_pretrained(path, trust_remote_code=trust, **options)
+    if no_words(tokenizer): raise ValueError('the tokenizer has no words')
+    if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
+    return tokenizer
+
+@contextlib.contextmanager
+def _quiet()->Iterator[None]:
+    "Inside, transformers prints no report and no advice: what is wrong becomes one line."
+    from transformers.utils import logging
+    usual = logging.get_verbosity()
+    logging.set_verbosity(logging.CRITICAL)
+    try: yield
+    finally: logging.set_verbosity(usual)
+
+def _load_weights(path:str, dtype:str, options:dict[str, Any], trust:bool):
+    "A causal language model, complete; raises `ValueError` where weights are missing."
+    from transformers import AutoModelForCausalLM
+    loaded: Any = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype), trust_remote_code=trust,
+                                                       output_loading_info=True, **options)
+    model, found = loaded
+    if not (missing := sorted(found['missing_keys'])): return model
+    raise UsageError(f'lacks {len(missing)} of its weights, such as {missing[0]}; copy it again')
 
 def _cannot_load(name:str, e:Exception)->str:
     "The message for a model that cannot be loaded."
-    if Path(name).is_dir(): return f"model folder {name}: cannot be loaded ({str(e).splitlines()[0]})"
+    folder, said = Path(name), str(e) if isinstance(e, UsageError) else ''
+    if folder.is_dir(): return f'model folder {name}: {said or folder_mistake(folder, e)}'
+    if wrong := said or hub_mistake(name, e): return f"model '{name}': {wrong}"
     return (f"model '{name}': not in the local cache nor in ./{_CACHE}, and could not be loaded from the hub; "
             f'connect to the network and try again, or copy it from another machine (hf download {name} '
             f"--local-dir {_CACHE}/{name}), or name a folder that holds a model, or use the bundled one, 'starter'")
 
 # %% ../../nbs/06_model/01_policy.ipynb #a72f0141
-def load_model(name:str,             # 'starter', a folder, or a model's name on the hub
-               dtype:str='float32',  # Number type of the weights
+def load_model(name:str,                     # 'starter', a folder, or a model's name on the hub
+               dtype:str='float32',          # Number type of the weights
                device:str='cpu', *,
-               cache_dir:str=''      # The hub's cache folder, if not the usual one
-              )->tuple[Any, Any]:    # Model and tokenizer
+               cache_dir:str='',             # The hub's cache folder, if not the usual one
+               trust_remote_code:bool=False  # Run code that the model brings
+              )->tuple[Any, Any]:            # Model and tokenizer
     "Load a causal language model and its tokenizer, with a pad token; raises `UsageError` if that fails."
-    from transformers import AutoModelForCausalLM
     path, options = _find_model(name)
     options = dict(cache_dir=cache_dir or None) | options
     try:
-        tokenizer = _load_tokenizer(path, options)
-        model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, dtype), **options)
-    except (OSError, ValueError, RuntimeError, KeyError, SafetensorError) as e:
+        with _quiet():
+            tokenizer = _load_tokenizer(path, options, trust_remote_code)
+            model: Any = _load_weights(path, dtype, options, trust_remote_code)
+    except Exception as e:   # The libraries raise any kind, also plain `Exception`
         if out_of_memory(e): raise
         raise UsageError(_cannot_load(name, e)) from e
-    if tokenizer.pad_token_id is None: tokenizer.pad_token = tokenizer.eos_token
+    if not trust_remote_code and names_code(path):
+        print(f'model {name}: code of its own is not run; --trust-remote-code runs it', file=sys.stderr)
     return model.to(device).eval(), tokenizer
 
 # %% ../../nbs/06_model/01_policy.ipynb #7a355e97

@@ -194,9 +194,9 @@ def same_settings(path:str | Path,        # The checkpoint
     print(f'going on with other settings: {different}', flush=True)
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #225257e6
-_FREE = set('mbpp_dataset_path output_dir checkpoint_dir resume resume_from accept_changes save_steps '
-            'save_total_limit device sampling_threads micro_batch gradient_checkpointing logp_tolerance '
-            'require_isolation report_to'.split())
+_FREE = set('mbpp_dataset_path output_dir checkpoint_dir resume resume_from accept_changes trust_remote_code '
+            'save_steps save_total_limit device sampling_threads micro_batch gradient_checkpointing '
+            'logp_tolerance require_isolation report_to'.split())
 
 class Resumable(Checkpointed):
     "A trainer that can go on from a checkpoint."

@@ -52,7 +52,9 @@ def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
     "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
     url, _, model = name.partition('#')
     if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
-    elif name.endswith('.pt'): agent = Local(load_learner(name, config.device), 'learner', config.max_new_tokens)
+    elif name.endswith('.pt'):
+        policy = load_learner(name, config.device, config.trust_remote_code)
+        agent = Local(policy, 'learner', config.max_new_tokens)
     else: return None
     return PromptedPlayer(agent, config.temperature, config.think)
 
@@ -146,14 +148,15 @@ def main(argv:list[str]|None=None)->int:
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #fa58b0ea
 def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
-                 device:str='auto'
+                 device:str='auto',
+                 trust_remote_code:bool=False # Run code that the model brings
                 )->Policy:           # Raises `UsageError`
     "The policy as it was when the checkpoint was written."
     state, info = load_checkpoint(path)
     with reading(path):
         check_kind(path, info, ('learner',))
         model, rank = info['configuration']['model'], info['configuration']['lora_rank']
-    policy = make_learner(model, rank, platform(device))
+    policy = make_learner(model, rank, platform(device), trust_remote_code)
     players = dict(learner=SimpleNamespace(policy=policy))
     with reading(path):
         check_players(path, info, players)

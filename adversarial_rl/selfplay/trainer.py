@@ -31,9 +31,10 @@ from .matches import begin, Match
 from .strength import move_figures, score, WORST
 
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #d204c3e3
-def make_learner(model:str, lora_rank:int, place:Platform)->Policy:
+def make_learner(model:str, lora_rank:int, place:Platform, trust_remote_code:bool=False)->Policy:
     "The base model with an untrained adapter."
-    return Policy(*load_model(model, place.dtype, place.device), ['learner'], rank=lora_rank)
+    loaded = load_model(model, place.dtype, place.device, trust_remote_code=trust_remote_code)
+    return Policy(*loaded, ['learner'], rank=lora_rank)
 
 # %% ../../nbs/11_selfplay/06_trainer.ipynb #9c80f4fd
 class Matchmaker:
@@ -83,7 +84,7 @@ class SelfPlay(Trainer):
         super().__init__(config, self_play_ppo(ppo), beside)
         self.figures: dict[str, float] = {}       # Of the moves, when they were last measured
         self.recent: list[dict[str, Any]] = []
-        self.policy = make_learner(config.model, config.lora_rank, self.platform)
+        self.policy = make_learner(config.model, config.lora_rank, self.platform, config.trust_remote_code)
         self.learner = Learner(self.policy, 'learner', self.ppo, value_learning_rate=0.)   # No critic
         self.baseline = RoleBaseline(config.baseline)
         self.matchmaker = Matchmaker(config, self.policy, self.random)
