@@ -100,16 +100,17 @@ def later_than(folder:str | Path, # Where checkpoints are kept
     return [file for path in later for file in (path, path.with_suffix('.json')) if file.exists()]
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #196f6fb1
-def _newest_here(folder:Path)->str:
+def _advice(path:Path)->str:
     "Advice for a name that does not exist."
-    here = checkpoints(folder)
+    here, below = checkpoints(path.parent), sorted(path.parent.glob(f'*/{path.name}'))
+    if below: return f'did you mean {below[-1]}?'
     if here: return f'the newest in this folder is {here[0].name}'
     return 'run_training writes checkpoints into the folder given by --checkpoint-dir'
 
 def _description(path:Path)->dict[str, Any]:
     "The JSON beside a checkpoint; raises `UsageError` unless it is there and of this format."
     beside = path.with_suffix('.json')
-    if not path.exists(): raise UsageError(f'{path}: no such checkpoint; {_newest_here(path.parent)}')
+    if not path.exists(): raise UsageError(f'{path}: no such checkpoint; {_advice(path)}')
     try: info = json.loads(beside.read_text())
     except (OSError, ValueError, RecursionError):
         raise UsageError(f'{path}: no readable {beside.name} beside it, so it may be incomplete; '
