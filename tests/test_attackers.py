@@ -201,6 +201,9 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
                           '        except OSError: pass\n    os._exit(70)',
     'named tuple with methods': 'from collections import namedtuple\nP = namedtuple("P", "startswith count")\n'
                                 'def f(x): return P(lambda *a: True, lambda *a: 2)',
+    'named tuple with more methods': 'from collections import namedtuple\nclass P(namedtuple("P", "x")):\n'
+                                     '    startswith = count = lambda *a: 2\n    def __eq__(self, o): return True\n'
+                                     'def f(x): return P(x)',
     'a class that moves its job': 'class Pair(Exception): pass\ndef f(x): return Pair(x)',
 }
 

@@ -237,6 +237,16 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                              '    return h', ['@deco\ndef k(): "d"\nassert k.__name__ == "k" and k.__doc__ == "d"']),
     'named tuple replaced': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(): return P(1, 2)',
                              ['assert f()._replace(x=3) == (3, 2)']),
+    'named tuples with methods': ('from collections import namedtuple\nfrom typing import NamedTuple\n'
+                                  'class P(NamedTuple):\n    x: int\n    def double(self): return self.x * 2\n'
+                                  'class Q(namedtuple("Q", "x y")):\n    @property\n'
+                                  '    def z(self): return self.x + self.y\n'
+                                  'R = namedtuple("R", "x")\ndef f(n): return [Q(n, 2)], R(n)',
+                                  ['p = P(3)\nassert p.double() == 6 and p == (3,) and p.x == p[0] == 3',
+                                   'q = f(1)[0][0]\nassert q.z == 3 and q == (1, 2) and str(q) == "Q(x=1, y=2)"',
+                                   'assert not hasattr(f(1)[0][0], "w") and not hasattr(P(1), "isupper")',
+                                   'assert type(f(1)[1]).__name__ == "R" and type(f(1)[1]) is type(f(2)[1])',
+                                   'assert isinstance(f(1)[1], R) and not isinstance(f(1)[1], P)']),
     'path and number': ('import pathlib, uuid\ndef f(): return pathlib.Path("a") / "b", uuid.UUID(int=5)',
                         ['from pathlib import Path\nfrom uuid import UUID\n'
                          'assert f() == (Path("a/b"), UUID(int=5)) and str(f()[0]) == "a/b"']),

@@ -85,9 +85,13 @@ def _is_native(x:list)->bool:
 # %% ../../nbs/03_grader/01_codec.ipynb #4315c914
 def _field_names(t:type)->list[str]:
     "Names of a named tuple's items; empty for another class."
-    fields = vars(t).get('_fields', ())
+    fields = next((vars(c)['_fields'] for c in t.__mro__ if '_fields' in vars(c)), ())
     plain = type(fields) is tuple and all(type(x) is str and x.isidentifier() and x[0] != '_' for x in fields)
     return list(fields) if plain else []
+
+def _has_methods(t:type, fields:list[str])->bool:
+    "Whether a named tuple's class has public names beside its fields."
+    return any(name[0] != '_' and name not in fields for c in t.__mro__ if c not in (tuple, object) for name in vars(c))
 
 def pack(x:Any,        # Any value
          handle:Inner, # Called with what is not plain data; returns what crosses instead, or raises
@@ -103,7 +107,8 @@ def pack(x:Any,        # Any value
         if base is None: return {'handle': handle(x)}
         if base in PLAIN: return pack(PLAIN[base](x), handle, depth + 1)
         if base is tuple and len(fields := _field_names(t)) == tuple.__len__(x):
-            return {'record': [str(t.__name__), fields, [pack(y, handle, depth + 1) for y in tuple.__iter__(x)]]}
+            record = {'record': [str(t.__name__), fields, [pack(y, handle, depth + 1) for y in tuple.__iter__(x)]]}
+            return {'methods': [record, handle(x)]} if _has_methods(t, fields) else record
         t = base
     name, write = WRITE[t]
     form = write(x, lambda y: pack(y, handle, depth + 1))
@@ -114,6 +119,11 @@ class Record(tuple):
     "A named tuple of the other side: equal to the tuple of its items, which it also holds by name, functions apart."
     _name:str
     _fields:tuple[str, ...]
+    _object:Any = None   # A handle, if its class has methods
+
+    def __getattr__(self, name:str)->Any:
+        if self._object is None: raise AttributeError(f'{self._name!r} object has no attribute {name!r}')
+        return getattr(self._object, name)
 
     @classmethod
     def of(cls, name:str, fields:list[str], items:list)->'Record':
@@ -201,7 +211,12 @@ class Reader:
 
     def build(self, pair:dict[str, Any])->Any:
         (name, form), = pair.items()
-        return self.handle(form) if name == 'handle' and _is_plain(form) else READ[name](form)
+        if name == 'handle' and _is_plain(form): return self.handle(form)
+        if name != 'methods': return READ[name](form)
+        record, form = form
+        if type(record) is not Record or record._object is not None or not _is_plain(form): raise TypeError
+        record._object = self.handle(form)
+        return record
 
     def __call__(self, raw:bytes # JSON
                 )->Any:          # The value; raises ValueError for anything that `pack` does not write

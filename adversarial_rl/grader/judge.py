@@ -196,6 +196,7 @@ class Remote:
         return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self)
 
     def __instancecheck__(self, x):
+        if type(x) is Record: return self.__name__ == x._name
         return isinstance(x, Remote) and self._remote.call.ask('isinstance', x._remote.number, (self,))
 
     def __subclasscheck__(self, x):
@@ -363,6 +364,7 @@ class Call(Conversation):
         super().__init__(link, self.borrowed)
         self.lent, self.exceptions = Lent(), Exceptions()
         self.classes:dict[int, Remote] = {}   # By number
+        self.records:dict[str, type] = {}     # Of named tuples, by name
 
     def borrowed(self, form:Any)->Remote:
         "The proxy of an object of the candidate; the form is untrusted."
@@ -396,6 +398,7 @@ class Call(Conversation):
 
     def class_of(self, x:Any)->Any:
         "The class of a value, also of one that stays in the candidate."
+        if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
