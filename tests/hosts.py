@@ -20,11 +20,13 @@ from adversarial_rl.record.tables import markdown_table, write_table
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = [f'tests/test_{name}.py' for name in ('hostile', 'attackers', 'benign', 'grader_modules', 'grader_robustness')]
 NOBODY = ['--user', '65534:65534']
+OPEN = [f'--security-opt={what}=unconfined' for what in ('seccomp', 'apparmor', 'systempaths')]
+ROOT_USER = [*OPEN, '--cap-add=SYS_ADMIN', '--cap-add=SYS_PTRACE']
 # Host -> options of `docker run`, layers left out
 HOSTS = {
-    'root': (['--privileged'], ''),
-    'user': (['--privileged', *NOBODY], ''),
-    'no-namespaces': (['--privileged'], 'namespaces'),
+    'root': (ROOT_USER, ''),
+    'user': ([*OPEN, *NOBODY], ''),
+    'no-namespaces': (ROOT_USER, 'namespaces'),
     'docker': ([], ''),
     'docker-user': (NOBODY, ''),
     'docker-old': ([], 'landlock'),
@@ -42,7 +44,7 @@ with Sandbox(1, off={off!r}) as s:
     print(*s.feeders[0].template.layers[4:])"""
 
 
-def said(*command)->str: return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+def said(*command)->str: return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
 
 
 def version_of(python)->str: return said(python, '-c', 'import sys; print(sys.version.split()[0])')
