@@ -3,10 +3,12 @@
 A module may import its own chapter and the chapters above it in `CHAPTERS`, also where it imports inside a function.
 """
 import ast
+import inspect
 import re
 import sys
 from configparser import ConfigParser
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -93,6 +95,18 @@ def circles(found):
 def bare_expressions(module):
     "Lines at a module's top level that only compute something; its docstring may."
     return [f'{module.name}:{x.lineno}' for x in module.tree.body[1:] if isinstance(x, ast.Expr)]
+
+
+def undocumented(module, loaded):
+    "Public functions, classes and methods of a module without a docstring, of their own or of a method they override."
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    def missing(body, before=''):
+        for x in (x for x in body if isinstance(x, kinds) and not x.name.startswith('_')):
+            name = before + x.name
+            proxy = any('__doc__' in ast.unparse(y) for y in x.body if isinstance(y, ast.Assign))
+            if not proxy and inspect.getdoc(attrgetter(name)(loaded)) is None: yield f'{module.name}.{name}'
+            if isinstance(x, ast.ClassDef): yield from missing(x.body, f'{name}.')
+    return list(missing(module.tree.body))
 
 
 def written(module):

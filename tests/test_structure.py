@@ -8,9 +8,10 @@ import sys
 from configparser import ConfigParser
 from importlib.metadata import Distribution, distributions, PackageNotFoundError
 from pathlib import Path
+from types import ModuleType
 
 import pytest
-from structure import bare_expressions, circles, Module, modules, ROOT, upward, written
+from structure import bare_expressions, circles, Module, modules, ROOT, undocumented, upward, written
 
 import adversarial_rl
 
@@ -34,6 +35,21 @@ def test_a_module_computes_nothing_that_it_throws_away():
     assert not [line for m in modules() for line in bare_expressions(m)]
     example = 'game = load_game()\ngame'
     assert bare_expressions(Module('selfplay.board_games', example, ast.parse(example))) == ['selfplay.board_games:2']
+
+
+def test_everything_public_has_a_docstring():
+    loaded = {m.name: importlib.import_module(f'adversarial_rl.{m.name}') for m in modules()}
+    assert not [name for m in modules() for name in undocumented(m, loaded[m.name])]
+
+
+def test_a_public_method_without_a_docstring_is_seen(monkeypatch):
+    "A method that overrides a documented one has its docstring."
+    source = 'class A:\n "A."\n def f(self): "f."\n def g(self): pass\n def _h(self): pass\n' \
+             'class B(A):\n "B."\n def f(self): pass\n'
+    loaded = ModuleType('a')
+    monkeypatch.setitem(sys.modules, 'a', loaded)
+    exec(source, vars(loaded))
+    assert undocumented(Module('core.a', source, ast.parse(source)), loaded) == ['core.a.A.g']
 
 
 def extras():

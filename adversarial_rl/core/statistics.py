@@ -21,7 +21,9 @@ class Interval:
     high: float
 
     @property
-    def half_width(self)->float: return (self.high - self.low) / 2
+    def half_width(self)->float:
+        "Half of its width."
+        return (self.high - self.low) / 2
 
     def __str__(self)->str: return f'{self.mean:.3f} [{self.low:.2f}, {self.high:.2f}]'
 

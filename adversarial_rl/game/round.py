@@ -53,10 +53,14 @@ class ProblemRound:
     mutants: list[Verdicts | None] = field(default_factory=list)  # One for each wrong program that the suites also face
 
     @property
-    def usable(self)->list[str]: return sorted({t for suite in self.suites for t in suite.usable})
+    def usable(self)->list[str]:
+        "Usable tests of all suites, each once."
+        return sorted({t for suite in self.suites for t in suite.usable})
 
     @property
-    def refused(self)->list[str]: return sorted({t for suite in self.suites for t in suite.refused})
+    def refused(self)->list[str]:
+        "Tests of all suites that cannot be judged, each once."
+        return sorted({t for suite in self.suites for t in suite.refused})
 
     @property
     def faced(self)->list[Verdicts]:
@@ -126,7 +130,7 @@ class RoundPlan:
 # %% ../../nbs/09_game/02_round.ipynb #293f62f1
 class Tester(Writer[Problem, Any], Protocol):
     "Writes suites of tests: a `Discriminator`, or something that is not a model."
-    def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: ...
+    def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: "The tests of each transcript."
 
 def _in_groups(items:list, n:int)->list[list]:
     "A list cut into lists of `n`."

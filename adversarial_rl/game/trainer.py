@@ -100,10 +100,12 @@ class Pair:
         return {f'{step.learner}/{k}': v for k, v in row.items()} | dict(seconds_update=time.perf_counter() - start)
 
     def state_dict(self)->dict[str, Any]:
+        "What a checkpoint holds of both learners and the extras."
         learners = {name: learner.state_dict() for name, learner in self.learners.items()}
         return dict(learners=learners) | self.extras.state_dict()
 
     def load_state_dict(self, state:dict[str, Any])->None:
+        "Go back to a saved state."
         for name, learner in self.learners.items(): learner.load_state_dict(state['learners'][name])
         self.extras.load_state_dict(state)
 
@@ -134,7 +136,9 @@ class AdversarialTrainer(Trainer):
 
     def stage_ends(self)->bool: return self.schedule.ends(self.step)
 
-    def stage_name(self, step:Step)->str: return 'all' if step.stage is None else self.names[step.stage]
+    def stage_name(self, step:Step)->str:
+        "Name of a step's stage; 'all' where all learn together."
+        return 'all' if step.stage is None else self.names[step.stage]
 
     def train_step(self)->dict[str, Any]:
         "Play one round, update the player whose turn it is, return the metrics."
@@ -152,7 +156,9 @@ class AdversarialTrainer(Trainer):
     def after_step(self, row:dict[str, Any])->None:
         self.recent = [*self.recent, {k: row[k] for k in ('step', *COLUMNS)}][-_RECENT:]
 
-    def recent_mean(self, column:str)->float: return mean([r[column] for r in self.recent if r[column] is not None])
+    def recent_mean(self, column:str)->float:
+        "Mean of a metric over the recent steps that have it."
+        return mean([r[column] for r in self.recent if r[column] is not None])
 
     def progress_text(self, row:dict[str, Any])->tuple[str, str]:
         shown = ('reward/generator', 'reward/discriminator', 'validity', 'distinct')

@@ -127,6 +127,7 @@ class Record(tuple):
 
     @classmethod
     def of(cls, name:str, fields:list[str], items:list)->'Record':
+        "A record with another side's names and values; raises `TypeError` or `ValueError` for wrong ones."
         if any(type(x) is not str for x in fields): raise TypeError
         record = cls(items)
         record._name, record._fields = name, tuple(fields)
@@ -141,7 +142,6 @@ class Record(tuple):
         return Record.of(self._name, list(self._fields), [changes.get(k, x) for k, x in self._asdict().items()])
 
     def __repr__(self): return f'{self._name}({", ".join(f"{k}={x!r}" for k, x in self._asdict().items())})'
-
 
 # %% ../../nbs/03_grader/01_codec.ipynb #f0220001
 def _fits(form:Any, # What the other side wrote, and built of it
@@ -210,6 +210,7 @@ class Reader:
         self.handle, self.decode = handle, json.JSONDecoder(object_hook=self.build).decode
 
     def build(self, pair:dict[str, Any])->Any:
+        "The value of one form, a mapping from its kind to its parts."
         (name, form), = pair.items()
         if name == 'handle' and _is_plain(form): return self.handle(form)
         if name != 'methods': return READ[name](form)
@@ -236,6 +237,7 @@ class Link:
     def __init__(self, source:int, sink:int): self.source, self.sink, self.buffer = source, sink, bytearray()
 
     def send(self, form:Any): # In JSON's own types
+        "Send one message; raises `ValueError` if it is too long."
         text = json.dumps(form).encode()
         if len(text) > _MOST: raise ValueError(f'more than {_MOST >> 20} MiB of data')
         raw = memoryview(struct.pack('>I', len(text)) + text)
@@ -244,6 +246,7 @@ class Link:
         except OSError: raise EOFError('the other side is gone') from None
 
     def receive(self, most:int=_MOST)->bytes:
+        "The next message, at most `most` bytes long; raises `EOFError` at the end."
         buffer, size = self.buffer, 0   # Of the message with its header; 0 before that is read
         while not size or len(buffer) < size:
             if not size and len(buffer) >= 4:

@@ -37,10 +37,12 @@ class Outcome:
 
     @property
     def judged(self)->bool: # Whether it says anything about the program; a trainer drops the others
+        "Whether it says anything about the program; a trainer drops the others."
         return self.kind not in ('unsupported', 'infra_error')
 
     @property
     def pass_rate(self)->float: # Share of tests passed; without tests, 1 or 0
+        "Share of tests passed; without tests, 1 or 0."
         return sum(self.per_test) / len(self.per_test) if self.per_test else float(self.passed)
 
 # %% ../../nbs/03_grader/08_grading.ipynb #143487b1

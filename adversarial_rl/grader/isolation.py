@@ -276,6 +276,7 @@ _KEEP = 0xC0E   # Of statvfs: nosuid, nodev, noexec, noatime, nodiratime
 _RELATIME = 4096, 1 << 21   # In statvfs, in mount
 
 def mount(source:str, target:str, kind:str, flags:int, *, data:str=''):
+    "The system call of this name; raises `OSError`."
     names = [ctypes.c_char_p(os.fsencode(x)) for x in (source, target, kind)]
     libc('mount', *names, flags, ctypes.c_char_p(data.encode()))
 

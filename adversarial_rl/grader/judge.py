@@ -79,6 +79,7 @@ class Host:
         return answer[1]
 
     def serve(self):
+        "Answer requests until the other side is gone."
         while True:
             what, target, args, kw = self.read(self.link.receive())
             try: answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
@@ -91,6 +92,7 @@ class Host:
                 self.link.send(['refused', str(e)[:200] or type(e).__name__])
 
     def values(self, names:list[str])->list:
+        "Packed values of the names that the program defines."
         return [[n, pack(self.namespace[n], self.lend)] for n in names if n in self.namespace]
 
     def find(self, target:int|str)->Any:
@@ -227,6 +229,7 @@ class Handle:
         self.is_object = False          # A test has called a method that no plain data has
 
     def ask(self, what:str, *args:Any)->Any:
+        "Ask the program about the value."
         plain = what == 'get' and args[0] in plain_attributes() and not self.is_object
         origin = 'method' if plain and self.origin in ('result', 'method') else self.origin
         if what == 'get' and self.form == 'class' and origin == 'named': origin = 'class'   # Its methods make objects
@@ -238,6 +241,7 @@ class Handle:
         self.call.fail(Refused(f'{doing} of an object of class {self.kind}, which is not plain data'))
 
     def attribute(self, name:str)->Any:
+        "An attribute of the value."
         known = '__name__', '__qualname__', '__annotations__'
         if name.startswith('__') and name not in known: raise AttributeError(name)
         value = self.ask('get', name)
@@ -245,6 +249,7 @@ class Handle:
         return value
 
     def calls(self, args:tuple, kw:dict[str, Any])->Any:
+        "What a call of the value returns."
         if self.origin == 'method': self.of_class('a method')
         if self.owner: self.owner.is_object = True
         makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
@@ -323,6 +328,7 @@ class Exceptions:
     def __init__(self): self.classes:dict[str, type] = {}
 
     def named(self, name:str, base:type[BaseException])->type:
+        "The class that stands for an exception of the program, made when it is first seen."
         kind = base if issubclass(base, Exception) else Exception   # None that ends a process
         return self.classes.setdefault(name, type(name, (kind,), {}))
 

@@ -72,7 +72,9 @@ class Packages(NamedTuple):
     listed:list[str]                  # Folders whose names may be read: those of `shared`, and in them
 
     @classmethod
-    def none(cls)->'Packages': return cls({}, {}, [], {}, {}, [], [])
+    def none(cls)->'Packages':
+        "No packages at all."
+        return cls({}, {}, [], {}, {}, [], [])
 
     def add(self, chosen:'Distribution'):
         "Note the paths of a distribution."
@@ -123,6 +125,7 @@ class Finder:
     def __init__(self, packages:Packages): self.packages = packages
 
     def find_spec(self, name:str, path:Any=None, target:Any=None)->ModuleSpec|None:
+        "As the import system asks: where a module is, None if it is not allowed."
         if file := self.packages.files.get(name):
             inside = [os.path.dirname(file)] if os.path.basename(file) in _ENTRIES else None
             return importlib.util.spec_from_file_location(name, file, submodule_search_locations=inside)
@@ -132,6 +135,7 @@ class Finder:
         return spec
 
     def find_distributions(self, context:Any)->Iterator['Distribution']:
+        "As `importlib.metadata` asks: the allowed distributions."
         from importlib.metadata import PathDistribution
         from pathlib import Path
         def plain(name): return re.sub(r'[-_.]+', '_', name).lower()

@@ -246,6 +246,7 @@ class Feeder(threading.Thread):
         return template
 
     def answer(self, job:Job)->Report:
+        "The report of a job, from a second template if the first one ends."
         error, killed = 'the sandbox is closed', ''
         for again in (False, True):
             if self.closed: break
@@ -262,6 +263,7 @@ class Feeder(threading.Thread):
         return Report(error=error, machine=machine)
 
     def drop(self, patience:float=0.5): # As in `Template.close`
+        "Close the template, if there is one."
         template, self.template = self.template, None
         if template: template.close(patience)
 
@@ -299,6 +301,7 @@ class Templates:
         if all(f.failure for f in self.feeders) and not self.closed: self.give_up(self.feeders[0].failure)
 
     def give_up(self, why:str)->NoReturn:
+        "Close everything and raise `UsageError`."
         self.close()
         raise UsageError(f'the grader cannot run a program here ({why}); are `ulimit -n` (descriptors) and `ulimit -u` '
                          '(processes) high enough?')

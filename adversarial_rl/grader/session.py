@@ -73,20 +73,26 @@ class Grader:
         self.limits, self.sandbox = limits, Sandbox(workers, modules=modules)
 
     def grade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
+        "The outcome of one program."
         return self.grade_many([(code, tests, function_name)])[0]
 
     def grade_many(self, jobs:Iterable[Asked],
                    progress:Callable[[int, int], object]|None=None # Called with (done, total)
                   )->list[Outcome]:
+        "Outcomes of many programs, in the order of the jobs."
         return grade_many(jobs, self.limits, progress, self.sandbox)
 
     async def agrade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
+        "`grade` for asyncio."
         return await agrade(code, tests, self.limits, self.sandbox, function_name=function_name)
 
     async def agrade_many(self, jobs:Iterable[Asked])->list[Outcome]:
+        "`grade_many` for asyncio."
         return await agrade_many(jobs, self.limits, self.sandbox)
 
-    def close(self): self.sandbox.close()
+    def close(self):
+        "End the processes of the pool."
+        self.sandbox.close()
     def __enter__(self)->'Grader': return self
     def __exit__(self, *_): self.close()
     async def __aenter__(self)->'Grader': return self

@@ -109,7 +109,9 @@ class Suite:
     usable: list[str]            # Tests that programs are graded on: the accepted ones, and those filled in
 
     @property
-    def valid_tests(self)->list[str]: return [t for t, ok in zip(self.tests, self.valid or ()) if ok]
+    def valid_tests(self)->list[str]:
+        "Its valid tests."
+        return [t for t, ok in zip(self.tests, self.valid or ()) if ok]
 
     @property
     def refused(self)->list[str]:

@@ -63,6 +63,7 @@ class Steward:
         if numbers >= 0: os.close(numbers)
 
     def live(self, orders:socket.socket, numbers:int):
+        "Obey orders until there are no more."
         isolation.drop_capabilities(isolation.MAY_MOUNT)
         for fd in range(256):
             if fd not in (orders.fileno(), numbers): fails(os.close, fd)
@@ -74,12 +75,14 @@ class Steward:
             if mounted and numbers >= 0: fails(os.pwrite, numbers, b'%d' % order[0], 0)
             if mounted: orders.send(order)
 
-    def drop_scratch(self): self.orders.send(b'\0')
+    def drop_scratch(self):
+        "Order that the folder of scratch files is dropped."
+        self.orders.send(b'\0')
 
     def prepare(self, number:int): # The last process number before the next child, at least 1
+        "Order a new folder and process number for the next child; raises `OSError`."
         self.orders.send(bytes([number]))
         if not self.orders.recv(1): raise OSError('no scratch folder')
-
 
 # %% ../../nbs/03_grader/06_template.ipynb #0d7e4c83
 _LAYERS = 'namespaces', 'landlock', 'seccomp', 'user'
@@ -102,6 +105,7 @@ class Layers:
             if layer not in site.off and getattr(self, f'try_{layer}')(): self.layers.append(layer)
 
     def try_namespaces(self)->bool:
+        "Enter namespaces of its own; whether they hold."
         if not self.site.apart: return False
         try: numbers = os.open('/proc/sys/kernel/ns_last_pid', os.O_WRONLY)
         except OSError: numbers = -1
@@ -111,11 +115,14 @@ class Layers:
         return os.getpid() == 1 and not os.path.exists('/proc') and fails(open, '/x', 'w')
 
     def try_landlock(self)->bool:
+        "Close the file system by Landlock; whether it holds."
         try: isolation.landlock(self.paths, ['.', os.path.dirname(isolation.SCRATCH)], self.site.packages)
         except OSError: return False
         return fails(os.listdir, '/')
 
-    def try_seccomp(self)->bool: return sys.platform == 'linux' and os.uname().machine in isolation.MACHINES
+    def try_seccomp(self)->bool:
+        "Whether the machine has filters of system calls that this project knows."
+        return sys.platform == 'linux' and os.uname().machine in isolation.MACHINES
 
     def try_user(self)->bool:
         "Become a user who owns nothing, if that user can still read the library."
@@ -169,6 +176,7 @@ class Walls(Layers):
         self.counted = (not os.getuid() or 'user' in self.layers) and _can_count_threads()
 
     def install_filters(self)->bool: # Whether they hold
+        "Install the filters of system calls; whether they hold."
         if self.files == 'none': self.load_all()
         try:
             leaf = isolation.Filter(isolation.leaf_filter(self.files))
@@ -272,13 +280,16 @@ class Child:
         self.walls, self.kernel, self.fds, self.name, self.parent = walls, kernel, fds, name, os.getpid()
 
     def enter(self):
+        "Go behind the walls."
         _set_descriptors(*self.fds)
         if self.in_scratch and self.walls.steward: os.chdir(isolation.SCRATCH)
         self.walls.enter(self.kernel, self.parent)
         gc.freeze()   # A collection would touch, and so copy, what belongs to the template
         gc.enable()
 
-    def live(self)->NoReturn: raise NotImplementedError
+    def live(self)->NoReturn:
+        "Do the work of this child and end."
+        raise NotImplementedError
 
 class Candidate(Child):
     "Runs a program as the module `name` and answers its judge: requests on 3, answers on 4, its text on 5."
@@ -452,6 +463,7 @@ class JudgeKeeper:
         return orders
 
     def end(self):
+        "End the judge, if there is one."
         if self.orders: self.orders.close()
         if self.pid: end(self.pid, 0, bool(self.walls.filter))
         self.pid = self.orders = None
@@ -501,13 +513,13 @@ class Runner:
         return pid, letters
 
     def by_script(self, run:Run, pid:int, letters:int)->bytes: # Its letter
+        "Wait for a judge that is a script; its letter."
         try:
             run.watch(letters, self.client.fileno())
             return b'' if run.killed else os.read(letters, 1)
         finally:
             end(pid, 0, self.alone)
             os.close(letters)
-
 
 # %% ../../nbs/03_grader/06_template.ipynb #f0a91c3f
 _BLOCKS = [size for size in range(15, 480, 16) for _ in range(5)]   # Bytes, five for each size of Python's blocks
@@ -522,6 +534,7 @@ def forget():
 class Server(Runner):
     "Runs one program per request, until the client is gone."
     def serve(self):
+        "Answer jobs until the client is gone."
         while self.serve_one(): forget()
 
     def serve_one(self)->bool: # False when the client is gone
@@ -547,8 +560,11 @@ class Server(Runner):
 class Rehearsal(Link):
     "A fake link with prepared answers."
     def __init__(self, *lines:Any): self.lines = [json.dumps(line).encode() for line in lines]
-    def send(self, form:Any): json.dumps(form)
+    def send(self, form:Any):
+        "Pack a message and drop it."
+        json.dumps(form)
     def receive(self, most:int=0)->bytes:
+        "The next rehearsed message; raises `EOFError` after the last."
         if not self.lines: raise EOFError
         return self.lines.pop(0)
 

@@ -37,7 +37,9 @@ class SettingsCallback(TrainerCallback, ExportableState):
         self.settings, self.accepted = _flat(asdict(settings)), settings.resume and settings.accept_changes
         self.rows = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
-    def state(self)->dict[str, Any]: return dict(args=dict(settings=self.settings, rows=self.rows), attributes={})
+    def state(self)->dict[str, Any]:
+        "What the state file of a checkpoint holds of it."
+        return dict(args=dict(settings=self.settings, rows=self.rows), attributes={})
 
     def on_train_begin(self, args, state, control, optimizer=None, lr_scheduler=None, **_):
         state.stateful_callbacks.setdefault(type(self).__name__, {})   # Of a checkpoint made without this callback

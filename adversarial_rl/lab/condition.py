@@ -61,6 +61,7 @@ class Meter:
         return self.spent < self.seconds
 
     def add_row(self, step:int):
+        "Measure, and print and keep the figures."
         figures = self.measure()
         self.rows.append(dict(seconds=round(self.spent, 2), step=step) | figures)
         values = ', '.join(f'{k} {x.mean if isinstance(x, Interval) else x:.3f}' for k, x in figures.items())

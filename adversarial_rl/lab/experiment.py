@@ -46,7 +46,9 @@ class Run:
         "Contents of `training_results.json`, of the run or of a part in a folder below; empty if missing or damaged."
         return _read(self.folder/part/'training_results.json')
 
-    def metrics(self)->list[dict[str, Any]]: return read_metrics(self.folder/'metrics.jsonl')
+    def metrics(self)->list[dict[str, Any]]:
+        "Rows of its metrics."
+        return read_metrics(self.folder/'metrics.jsonl')
 
 Runs = dict[str, list[Run]]   # Condition -> its runs, one for each seed
 
@@ -77,6 +79,7 @@ class Experiment:
     prepare: Callable[[], object] = lambda: None   # Makes the files that runs need
 
     def flags_of(self, run:Run)->list[str]:
+        "A run's flags, with its seed and folders."
         words = [*self.flags, *self.conditions[run.condition].flags.split()]
         return [w.format(seed=run.seed, folder=run.folder, output=run.folder.parents[1]) for w in words]
 

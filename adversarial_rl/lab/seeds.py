@@ -32,10 +32,14 @@ class Change:
     after: float | Interval
 
     @property
-    def difference(self)->float: return _mean(self.after) - _mean(self.before)
+    def difference(self)->float:
+        "Mean afterwards minus mean before."
+        return _mean(self.after) - _mean(self.before)
 
     @property
-    def all_zero(self)->bool: return _mean(self.before) == 0 and _mean(self.after) == 0
+    def all_zero(self)->bool:
+        "Whether the figure is 0 before and after."
+        return _mean(self.before) == 0 and _mean(self.after) == 0
 
     def __str__(self)->str: return f'{_cell(self.before)} → {_cell(self.after)}'
 

@@ -86,6 +86,10 @@ class RoleBaseline:
             self.value[key] = self.DECAY * before[key] + (1 - self.DECAY) * pile.mean().item()
         return [reward - before[key] for key, reward in zip(keys, rewards)]
 
-    def state_dict(self)->dict[str, Any]: return dict(value=self.value)
+    def state_dict(self)->dict[str, Any]:
+        "Its expectations."
+        return dict(value=self.value)
 
-    def load_state_dict(self, state:dict[str, Any]): self.value = dict(state['value'])
+    def load_state_dict(self, state:dict[str, Any]):
+        "Go back to saved expectations."
+        self.value = dict(state['value'])

@@ -108,8 +108,11 @@ class Optimizer:
         self.scale.count(finite)
         return dict(grad_norm=norm, finite_steps=float(finite)) | (dict(loss_scale=used) if self.scale.on else {})
 
-    def state_dict(self)->dict[str, Any]: return dict(scale=self.scale.state_dict(), optimizer=self.adamw.state_dict())
+    def state_dict(self)->dict[str, Any]:
+        "Its moments and the scale of the loss."
+        return dict(scale=self.scale.state_dict(), optimizer=self.adamw.state_dict())
 
     def load_state_dict(self, state:dict[str, Any]):
+        "Go back to a saved state."
         self.scale.load_state_dict(state['scale'])
         self.adamw.load_state_dict(state['optimizer'])

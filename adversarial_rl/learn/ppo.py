@@ -221,9 +221,11 @@ class Learner:
         self.earlier.take('anchor')
 
     def state_dict(self)->dict[str, Any]:
+        "What a checkpoint holds of it."
         return dict(updates=self.updates) | self.earlier.state_dict() | self.optimizer.state_dict()
 
     def load_state_dict(self, state:dict[str, Any]):
+        "Go back to a saved state."
         self.updates = state['updates']
         self.earlier.load_state_dict(state)
         self.optimizer.load_state_dict(state)

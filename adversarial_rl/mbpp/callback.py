@@ -77,7 +77,9 @@ class IntervalEvaluationCallback(TrainerCallback):
         if self.write: self.write(self.rows[-1])
         return self.rows[-1]
 
-    def due(self, step:int)->bool: return step % self.interval == 0
+    def due(self, step:int)->bool:
+        "Whether to evaluate after this step."
+        return step % self.interval == 0
 
     def _measure_in_trainer(self, phase:str, state:TrainerState, control:TrainerControl, model, tokenizer)->None:
         "Measure a transformers trainer's model."

@@ -100,6 +100,7 @@ class MBPPEvaluator:
         self.problems = [p for p in fair if p in drawn] if c.num_questions else fair
 
     def writer(self, subject:Subject)->ProgramWriter:
+        "How a subject writes programs."
         if isinstance(subject, Control): return subject
         if isinstance(subject, Bare): return Prompted(subject, self.config, self.solved)
         return Staged(subject) if isinstance(subject, Generator) else Function(subject, self.config)

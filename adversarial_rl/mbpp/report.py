@@ -124,11 +124,13 @@ class PartialResults:
         write_whole(path, ''.join(json.dumps(x) + '\n' for x in [dict(settings=settings), *complete]).encode())
 
     def append(self, records:Sequence[ProblemRecord])->None:
+        "Keep the records of a finished batch."
         self.records += records
         if self.path is None: return
         with self.path.open('a') as f: f.write(''.join(json.dumps(asdict(r)) + '\n' for r in records))
 
     def remove(self)->None:
+        "Remove the file of a complete evaluation."
         if self.path: self.path.unlink()
 
 # %% ../../nbs/08_mbpp/05_report.ipynb #09a21aa5

@@ -123,8 +123,8 @@ class ProgramWriter(Writer[Problem, list[Written]], Protocol):
     form: str                # 'prompt', 'stages' or 'control'
 
     @property
-    def device(self)->torch.device | str: ...
-    def weight(self, problem:Problem)->int: ...   # Length of its prompt: similar ones are written together
+    def device(self)->torch.device | str: "Where its random numbers are drawn."
+    def weight(self, problem:Problem)->int: "Length of the prompt of a problem: similar ones are written together."
 
 # %% ../../nbs/08_mbpp/04_writers.ipynb #33727b2f
 class Control:
@@ -133,7 +133,9 @@ class Control:
     device: torch.device | str = 'cpu'
 
     def __init__(self, kind:str): self.kind = kind
-    def weight(self, problem:Problem)->int: return 0
+    def weight(self, problem:Problem)->int:
+        "0, since it has no prompts."
+        return 0
 
     def answer(self, p:Problem)->str:
         "The text of the answer."
@@ -141,6 +143,7 @@ class Control:
         return f'def {p.function_name}(*args, **kwargs): return {expected(p.baseline_tests[0], p.function_name)}'
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
+        "`n` times the same answer to each problem."
         def answer(p, text): return Answer(text, program_in(text, p.function_name), cut_off=False)
         return [Written('', [answer(p, self.answer(p))] * n) for p in problems]
 
@@ -152,8 +155,12 @@ class Bare:
     tokenizer: Any
 
     @property
-    def device(self)->torch.device: return self.model.device
-    def reference(self)->contextlib.AbstractContextManager: return contextlib.nullcontext()
+    def device(self)->torch.device:
+        "Where the model is."
+        return self.model.device
+    def reference(self)->contextlib.AbstractContextManager:
+        "Inside, the model as it is, since it has no adapters."
+        return contextlib.nullcontext()
 
 # %% ../../nbs/08_mbpp/04_writers.ipynb #52d449c5
 class Prompted:
@@ -164,7 +171,9 @@ class Prompted:
         self.chat = bool(getattr(model.tokenizer, 'chat_template', None))
         self.window = getattr(model.model.config, 'max_position_embeddings', None) or 10**9   # In tokens
 
-    def weight(self, problem:Problem)->int: return len(self.prompt(problem)[1])
+    def weight(self, problem:Problem)->int:
+        "Tokens of the prompt."
+        return len(self.prompt(problem)[1])
 
     def prompt(self, problem:Problem)->tuple[str, list[int]]:
         "A prompt and its tokens; no tokens where it does not fit."
@@ -181,6 +190,7 @@ class Prompted:
         return texts[-1], []
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
+        "`n` answers to each problem."
         prompts = {p.id: self.prompt(p) for p in problems}
         texts = self._sample({id: ids for id, (_, ids) in prompts.items() if ids}, n, temperature, rng)
         def answers(p): return [Answer(text, program_in(text, p.function_name), cut)
@@ -203,9 +213,12 @@ class Staged:
     form = 'stages'
     def __init__(self, player:Generator): self.player, self.device = player, player.policy.device
 
-    def weight(self, problem:Problem)->int: return len(self.player.pieces(problem)[0])
+    def weight(self, problem:Problem)->int:
+        "Tokens before the first stage."
+        return len(self.player.pieces(problem)[0])
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
+        "`n` answers to each problem, each with all its stages."
         t = self.player.write(problems, n, temperature, rng)
         flat = [p for p in problems for _ in range(n)]
         answers = [Answer('\n'.join(f'### {s.title}\n{text}' for s, text in zip(self.player.stages, texts)),
@@ -229,9 +242,12 @@ class Function:
     "A function from a prompt to an answer, called once for each answer."
     form, device = 'prompt', 'cpu'
     def __init__(self, call:Callable[[str], Any], config:MBPPEvalConfig): self.call, self.config = call, config
-    def weight(self, problem:Problem)->int: return 0
+    def weight(self, problem:Problem)->int:
+        "0, since the length of its prompts is not known."
+        return 0
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
+        "`n` answers to each problem."
         def answer(p, prompt):
             text = _answer_text(self.call(prompt), prompt)
             return Answer(text, program_in(text, p.function_name), cut_off=False)

@@ -173,7 +173,9 @@ class RandomTester:
     "A discriminator that plays random inputs with the reference's values."
     def __init__(self, max_tests:int=4, seed:int=0): self.max_tests, self.seed, self.round = max_tests, seed, 0
 
-    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->None: return None
+    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->None:
+        "Nothing: its tests need no transcript."
+        return None
 
     def suites(self, transcripts:None, problems:list[Problem])->list[list[str]]:
         "`max_tests` test cases for each entry of `problems`; no input occurs twice for one problem."

@@ -122,6 +122,7 @@ class CaseResult:
     mutants: list[Scores]      # Wrong ones; likewise
 
     def validity(self)->float | None:
+        "Share of its tests that the reference passes; None if the grader failed."
         return None if None in self.valid else validity([bool(ok) for ok in self.valid])
 
     def mutation_score(self)->float | None:
@@ -141,6 +142,7 @@ class CaseResult:
     def _solved(self)->float: return float(np.mean([p.golden == 1 for p in self.programs]))
 
     def fidelity(self)->float | None:
+        "Rank correlation of the scores by its own tests and by the baseline tests."
         both = self.programs + self.mutants
         return spearman([p.own for p in both], [p.golden for p in both])
 

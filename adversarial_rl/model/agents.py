@@ -29,7 +29,7 @@ class Writer(Protocol[Task, Written]):
               n:int=1,                       # Texts for each
               temperature:float=1.0,         # 0 is greedy
               rng:Source=None                # Source of randomness; None for PyTorch's global one
-             )->Written: ...
+             )->Written: "What it writes for the tasks."
 
 Agent = Writer[str, list[list[str]]]
 

@@ -154,6 +154,7 @@ class Composition:
 
     @property
     def description(self)->str:
+        "The problem in words."
         a, b, c = self.ops
         if not self.family.items: return f'If {a.phrase} return {b.phrase}, else {c.phrase}.'
         words = (a.phrase, self.family.noun) if a.name in _ADJECTIVES else (self.family.noun, a.phrase)
@@ -169,6 +170,7 @@ class Composition:
 
     @property
     def reference(self)->str:
+        "Source of the solution."
         first, result = self.steps
         return '\n    '.join(filter(None, (self.family.signature, first, f'return {result}')))
 

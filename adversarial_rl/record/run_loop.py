@@ -69,7 +69,7 @@ def finish_step_first(signals:Sequence[signal.Signals]=STOPPING)->Iterator[list[
 class Adapted(Protocol):
     "A player: something with a `Policy`."
     @property
-    def policy(self)->Any: ...
+    def policy(self)->Any: "Its `Policy`."
 
 def architecture(policy:Any # A `Policy`
                 )->dict[str, Any]:
@@ -113,11 +113,13 @@ class Randomness:
         self.python, self.sampling = random.Random(seed), torch.Generator(device).manual_seed(seed)
 
     def state_dict(self)->dict[str, Any]:
+        "The states of all generators."
         version, internal, gauss = self.python.getstate()
         return dict(rng=[version, list(internal), gauss], sampling=self.sampling.get_state(),
                     torch=torch.get_rng_state())
 
     def load_state_dict(self, state:Mapping[str, Any])->None:
+        "Go back to saved states."
         version, internal, gauss = state['rng']
         self.python.setstate((version, tuple(internal), gauss))
         self.sampling.set_state(state['sampling'])

@@ -113,9 +113,12 @@ class WandB:
                               dir=str(folder), config=settings, settings=quiet, **where)
 
     def write(self, row:dict[str, Any])->None:
+        "Log one row."
         self.run.log({k: v for k, v in row.items() if v is not None}, step=row['step'])
 
-    def close(self)->None: self.run.finish()
+    def close(self)->None:
+        "Finish the run."
+        self.run.finish()
 
 # %% ../../nbs/04_record/01_tracking.ipynb #5f94b1c9
 class TensorBoard:
@@ -125,11 +128,14 @@ class TensorBoard:
         self.writer = SummaryWriter(str(folder/'tensorboard'), purge_step=first_step)
 
     def write(self, row:dict[str, Any])->None:
+        "Log the numbers of one row."
         for k, v in row.items():
             if isinstance(v, (int, float)) and k != 'step': self.writer.add_scalar(k, v, row['step'])
         self.writer.flush()
 
-    def close(self)->None: self.writer.close()
+    def close(self)->None:
+        "Write what is left."
+        self.writer.close()
 
 # %% ../../nbs/04_record/01_tracking.ipynb #f9f7a7b8
 BACKENDS: dict[str, Any] = dict(wandb=WandB, tensorboard=TensorBoard)   # Each takes rows of metrics besides the files
@@ -164,6 +170,7 @@ class Tracker:
         write_csv(self.folder/'metrics.csv', read_metrics(self.lines.path))
 
     def close(self)->None:
+        "Write the CSV and close everything."
         self.save_csv()
         for name, backend in list(self.backends.items()):
             with self._or_without(name): backend.close()

@@ -39,6 +39,7 @@ class PolicyPlayer:
         self.parts: list[Transcripts] = []   # One for each batch of answers
 
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
+        "An answer in each state; the transcripts are kept."
         c, tokenizer = self.config, self.policy.tokenizer
         pieces = [[ids] for ids in prompt_ids(tokenizer, [see(s, c.think) for s in states])]
         with playing_as(self, self.kept), self.policy.sampling(self.name):
@@ -59,11 +60,14 @@ class GameBatch:
 
     @classmethod
     def play(cls, matches:list[Match], learner:PolicyPlayer, rng:random.Random)->'GameBatch':
+        "Play matches to their ends and collect the learner's turns."
         turns = [(m, turn) for m, turn in play(matches, rng) if m.players[turn.role] is learner]
         return cls(matches, learner, turns)
 
     @property
-    def transcripts(self)->Transcripts: return concatenate(self.learner.parts)
+    def transcripts(self)->Transcripts:
+        "All of the learner's transcripts."
+        return concatenate(self.learner.parts)
 
     def results(self)->dict[Seat, tuple[str, int, float]]: # Board game, role and reward
         "The reward of each of the learner's seats."
@@ -76,6 +80,7 @@ class GameBatch:
         return dict(zip(results, baseline.advantages(list(results.values()))))
 
     def of_turns(self, advantages:dict[Seat, float])->list[float]: # One a row of the transcripts
+        "Advantages of the learner's turns, from those of their seats."
         return [advantages[m, turn.role] for m, turn in self.turns]
 
     def game_of_turns(self)->list[int]: # One a row of the transcripts

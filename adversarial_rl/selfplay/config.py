@@ -36,7 +36,9 @@ class SpiralConfig(RunConfig):
     eval_steps: int = setting(20, 'steps between two measurements of the moves', 1, 10**6)
 
     @property
-    def game_names(self)->list[str]: return self.games.split()
+    def game_names(self)->list[str]:
+        "Names of the board games."
+        return self.games.split()
 
 # %% ../../nbs/11_selfplay/04_config.ipynb #b29eac01
 _FIXED: dict[str, Any] = dict(group_baseline=False, whiten_advantages=False, critic_warmup=0, missing_eos_penalty=0.)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # %% ../../nbs/11_selfplay/02_matches.ipynb #9a333b3f
 class BoardPlayer(Protocol):
     "A player of board games."
-    def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]: ... # One text for each state
+    def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]: "One text for each state."
 
 # %% ../../nbs/11_selfplay/02_matches.ipynb #e8da1f32
 class PromptedPlayer:
@@ -32,6 +32,7 @@ class PromptedPlayer:
         self.agent, self.temperature, self.think = agent, temperature, think
 
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
+        "The agent's text for each state."
         prompts = [see(s, self.think) for s in states]
         return [text for text, in self.agent.write(prompts, 1, self.temperature, rng)]
 
@@ -106,10 +107,14 @@ class Match:
     broke: int|None = None                          # Role that made an illegal move
 
     @property
-    def over(self)->bool: return self.broke is not None or self.state.is_terminal()
+    def over(self)->bool:
+        "Whether it has ended."
+        return self.broke is not None or self.state.is_terminal()
 
     @property
-    def to_move(self)->BoardPlayer: return self.players[self.state.current_player()]
+    def to_move(self)->BoardPlayer:
+        "The player to move."
+        return self.players[self.state.current_player()]
 
     def returns(self)->tuple[float, float]:
         "Reward of each role: -1 to 1 after a complete game; an illegal move costs 1.5, and the other role gets 0.5."
