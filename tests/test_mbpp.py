@@ -281,7 +281,8 @@ def test_training_measures_itself_and_stays_the_same(tmp_path, copy, capfd):
         return train_main([*TRAIN, '--output-dir', str(tmp_path/name), '--checkpoint-dir', str(tmp_path/f'ck_{name}'),
                            *flags])
     def weights(name): return load_checkpoint(checkpoints(tmp_path/f'ck_{name}')[0])[0]['players']
-    evaluate = ['--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-dataset-path', str(copy)]
+    evaluate = ['--mbpp-eval', 'true', '--mbpp-eval-interval-steps', '4', '--mbpp-eval-num-questions', '5',
+                '--mbpp-dataset-path', str(copy)]
     assert run('plain') == run('watched', *evaluate) == 0
     out, watched = capfd.readouterr().out, weights('watched')
     assert all(torch.equal(v, watched[p][k]) for p, x in weights('plain').items() for k, v in x.items())
