@@ -10,11 +10,16 @@ import threading
 
 import pytest
 import torch
+from peft import PeftModel
 from safetensors.torch import load_file, save_file
 from test_grpo import flags as grpo_flags
+from test_mbpp import rows
 
+from adversarial_rl.core.config import save_config
 from adversarial_rl.core.errors import quiet_libraries, UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import TrainingConfig
+from adversarial_rl.game.inference import main as run_inference
 from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.grpo import code_execution as grpo
 from adversarial_rl.mbpp.evaluator import main as evaluate_mbpp
@@ -167,7 +172,6 @@ def commands(folder, out):
 
 
 def test_no_code_of_a_model_runs_whatever_stdin_says(with_code, tmp_path, monkeypatch, capfd):
-    from test_mbpp import rows
     (tmp_path/'mbpp.json').write_text(json.dumps(rows()))
     folder, ran = with_code
     for main, flags in commands(str(folder), tmp_path):
@@ -199,3 +203,66 @@ def test_a_known_architecture_loads_without_the_code_beside_it_and_says_so(folde
     assert all(torch.equal(v, expected[k]) for k, v in load_model(str(folder))[0].state_dict().items())
     line, = capfd.readouterr().err.strip().splitlines()
     assert 'code of its own is not run' in line and not (tmp_path/'ran').exists()
+
+
+def test_trust_is_not_among_the_saved_settings(tmp_path):
+    save_config(tmp_path, TrainingConfig(trust_remote_code=True))
+    assert 'generator_model' in (tmp_path/'config.yaml').read_text()
+    assert 'trust' not in (tmp_path/'config.yaml').read_text()
+
+
+@pytest.fixture(scope='module')
+def adapter(tmp_path_factory):
+    "The model of a run of GRPO: an adapter, as its command leaves it."
+    folder = tmp_path_factory.mktemp('grpo')
+    (folder/'mbpp.json').write_text(json.dumps(rows()))
+    more = ['--training_args.max_steps', '2', '--training_args.learning_rate', '1e-2']
+    assert grpo.main(grpo_flags(grpo, folder/'out', *more)) == 0
+    return folder/'out'/'model'
+
+
+def test_an_adapter_folder_is_a_model(adapter):
+    model, tokenizer = load_model(str(adapter))
+    base, _ = load_model('starter_printing')
+    ids = torch.tensor([tokenizer('def f(x): return x')['input_ids']])
+    with torch.no_grad():
+        before = base(ids).logits
+        expected = PeftModel.from_pretrained(base, str(adapter/'learner'))(ids).logits
+        assert torch.allclose(model(ids).logits, expected, atol=1e-4)
+        assert not torch.allclose(before, expected, atol=1e-2)
+    inner, _ = load_model(str(adapter/'learner'))
+    assert all(torch.equal(v, inner.state_dict()[k]) for k, v in model.state_dict().items())
+
+
+def test_commands_take_an_adapter_folder(adapter, tmp_path, capfd):
+    mbpp = ['--dataset-path', str(adapter.parents[1]/'mbpp.json'), '--output-dir', str(tmp_path), '--num-questions',
+            '2', '--samples', '1', '--max-new-tokens', '8', '--device', 'cpu']
+    assert evaluate_mbpp(['--model', str(adapter), *mbpp]) == 0
+    problem = ['--problem', 'Return twice x.', '--signature', 'def f(x):', '--tests', 'assert f(2) == 4',
+               '--max-tokens', '8', '--device', 'cpu', '--output', str(tmp_path/'result.json')]
+    assert run_inference(['--checkpoint', str(adapter), *problem]) == 0
+    assert json.loads((tmp_path/'result.json').read_text())['programs']
+    capfd.readouterr()
+    assert run_inference(['--checkpoint', str(tmp_path), *problem]) == 2
+    assert 'has no config.json' in capfd.readouterr().err
+
+
+def moved_base(folder): changed('learner/adapter_config.json', base_model_name_or_path='/gone/model')(folder)
+
+
+def twice(folder): shutil.copytree(folder/'learner', folder/'other')
+
+
+@pytest.mark.parametrize('change, message', [
+    (moved_base, "its base: model '/gone/model'"), (twice, 'holds several adapters (learner, other)'),
+    (cut('learner/adapter_model.safetensors', -100), 'adapter_model.safetensors is damaged or cut short'),
+    (without('learner/adapter_model.safetensors'), 'holds no weights'),
+    (changed('learner/adapter_config.json', peft_type='IA3'), 'only LoRA'),
+    (changed('learner/adapter_config.json', megatron_config={'a': 1}, megatron_core='evil'), 'only LoRA'),
+    (changed('learner/adapter_config.json', r=4), 'does not fit its base')])
+def test_each_mistake_in_an_adapter_has_its_line(adapter, tmp_path, change, message):
+    folder = shutil.copytree(adapter, tmp_path/'model')
+    change(folder)
+    with pytest.raises(UsageError) as e: load_model(str(folder))
+    assert str(e.value).startswith(f'model folder {folder}: ') and message in str(e.value), e.value
+    assert '\n' not in str(e.value)

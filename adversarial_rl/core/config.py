@@ -276,7 +276,8 @@ def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     return '\n'.join(f'{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}' for name, value, origin in rows)
 
 # %% ../../nbs/01_core/06_config.ipynb #f28295a4
-_OF_ONE_START = ('resume', 'resume_from', 'accept_changes')   # A run that is repeated from its settings is a new one
+# A run that is repeated from its settings is a new one, and trust in a model's code is given anew
+_OF_ONE_START = ('resume', 'resume_from', 'accept_changes', 'trust_remote_code')
 
 def save_config(folder:str|Path, *configs:Any):
     "Write `config.yaml` with every setting of a run but how it was started."

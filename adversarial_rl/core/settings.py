@@ -229,7 +229,8 @@ class EvaluationConfig:
 @dataclass
 class SubjectConfig:
     "The model that is evaluated."
-    model: str = setting('', "the model to prompt: 'starter', a folder, or a name on the Hugging Face hub")
+    model: str = setting('', "the model to prompt: 'starter', the folder of a model or an adapter, or a name on the "
+                               'Hugging Face hub')
     control: str = setting('none', 'no model: the reference solutions, or constants that satisfy the shown test',
                            choices=('none', 'references', 'constants'))
     checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages')
@@ -262,7 +263,8 @@ class TesterConfig:
 @dataclass
 class InferenceConfig:
     "Settings of `run_inference`."
-    checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file; it names its models')
+    checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file, which names its models; or the folder '
+                                        'of a model or an adapter, such as output/grpo/model')
     generator_model: str = setting('', "the generator's base, where it is no longer what the checkpoint names")
     discriminator_model: str = setting('', "the discriminator's base, likewise")
     problem: str = setting('', 'the problem in words')

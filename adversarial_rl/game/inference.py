@@ -29,7 +29,7 @@ from ..grader.grading import grade_many, grade_matrix
 from ..grader.pool import Job
 from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
-from ..model.players import Discriminator, load_trained, Players
+from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import (
     fingerprint,
@@ -41,7 +41,6 @@ from adversarial_rl.problems.problem import (
 )
 from ..problems.signatures import find_signature, signature_in_program
 from ..problems.stages import ReasoningStage
-from ..record.checkpoints import load_checkpoint
 from ..record.tracking import progress_bar, unfinished
 
 # %% ../../nbs/09_game/07_inference.ipynb #e0fd8d67
@@ -188,7 +187,7 @@ def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:Infere
                )->list[dict[str, Any]]: # One result for each problem
     "Solve every problem that `path` does not hold yet; raises `UsageError` if it holds another job's results."
     settings = {k: getattr(c, k) for k in _BATCH_SETTINGS}
-    settings |= dict(problems=fingerprint(problems), checkpoint=load_checkpoint(c.checkpoint)[1]['sha256'])
+    settings |= dict(problems=fingerprint(problems), checkpoint=checksum(c.checkpoint))
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
     def kept(): return f'{len(results)} of {len(problems)} problems are in {path}, and the same command does the others'

@@ -95,7 +95,10 @@ def load_learner(m:ModelSettings, p:Platform, trust_remote_code:bool=False)->Pol
     "The base model with an adapter that learns, or the model itself where all weights learn, in float32."
     model, tokenizer = load_model(m.id, p.dtype if m.lora_rank else 'float32', p.device, cache_dir=m.cache_dir,
                                   trust_remote_code=trust_remote_code)
-    if m.lora_rank: return Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
+    if m.lora_rank:
+        policy = Policy(model, tokenizer, ['learner'], rank=m.lora_rank)
+        if Path(m.id).is_dir(): policy.model.peft_config['learner'].base_model_name_or_path = str(Path(m.id).resolve())
+        return policy
     return Bare(model.requires_grad_(True), tokenizer)
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #55f4fa4b

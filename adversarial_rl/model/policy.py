@@ -7,6 +7,7 @@ __all__ = ['LOGITS', 'LARGE', 'load_model', 'ValueHead', 'OutputLayer', 'score_t
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
 import contextlib
+import json
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -16,10 +17,10 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..core.errors import out_of_memory, UsageError
+from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
-from .mistakes import folder_mistake, hub_mistake, names_code, no_words
+from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
 _BUNDLED = ('starter', 'starter_printing', 'starter_games')
@@ -75,20 +76,61 @@ def _cannot_load(name:str, e:Exception)->str:
             f'connect to the network and try again, or copy it from another machine (hf download {name} '
             f"--local-dir {_CACHE}/{name}), or name a folder that holds a model, or use the bundled one, 'starter'")
 
+# %% ../../nbs/06_model/01_policy.ipynb #40c94a67
+def _adapter_in(name:str)->Path|None: # None for a whole model
+    "The folder of the adapter in a model folder: the folder itself, or the one in it that TRL writes."
+    folder = Path(name)
+    if (folder/'config.json').exists() or not folder.is_dir(): return None
+    if (folder/'adapter_config.json').exists(): return folder
+    found = [path.parent for path in sorted(folder.glob('*/adapter_config.json'))]
+    if len(found) < 2: return found[0] if found else None
+    names = ', '.join(path.name for path in found)
+    raise UsageError(f'model folder {name}: holds several adapters ({names}); name the folder of one')
+
+def _adapter_base(adapter:Path)->str:
+    "The model that an adapter changes; raises `UsageError` where it is damaged or of another kind."
+    try: config = json.loads((adapter/'adapter_config.json').read_text())
+    except ValueError: raise UsageError('adapter_config.json is damaged or cut short; copy it again') from None
+    if wrong := weights_mistake(adapter): raise UsageError(wrong)
+    if config.get('peft_type') != 'LORA' or config.get('megatron_config'):
+        raise UsageError(f"is an adapter of the kind {config.get('peft_type')}; only LoRA for transformers works")
+    base = config.get('base_model_name_or_path') or ''
+    if _adapter_in(base) == adapter: raise UsageError('names itself as its base')
+    return Path(base).name if Path(base).name in _BUNDLED else base   # This installation's copy of a bundled model
+
+def _load_adapted(name:str, adapter:Path, dtype:str, **options)->tuple[Any, Any]:
+    "An adapter's base with the adapter merged into it, and the tokenizer."
+    from peft import PeftModel
+    try: base = _adapter_base(adapter)
+    except UsageError as e: raise UsageError(f'model folder {name}: {e}') from None
+    try: model, tokenizer = load_model(base, dtype, **options)
+    except UsageError as e: raise UsageError(f'model folder {name}: its base: {e}') from e
+    try:
+        model = PeftModel.from_pretrained(model, str(adapter)).merge_and_unload()
+        if (Path(name)/'tokenizer_config.json').exists():
+            tokenizer = _load_tokenizer(name, dict(local_files_only=True), False)
+    except Exception as e:   # The libraries raise any kind, also plain `Exception`
+        if out_of_memory(e): raise
+        raise UsageError(f'model folder {name}: does not fit its base {base} ({one_line(e)[:200]})') from e
+    return model, tokenizer
+
 # %% ../../nbs/06_model/01_policy.ipynb #a72f0141
-def load_model(name:str,                     # 'starter', a folder, or a model's name on the hub
+def load_model(name:str,                     # 'starter', the folder of a model or an adapter, or a name on the hub
                dtype:str='float32',          # Number type of the weights
                device:str='cpu', *,
                cache_dir:str='',             # The hub's cache folder, if not the usual one
                trust_remote_code:bool=False  # Run code that the model brings
               )->tuple[Any, Any]:            # Model and tokenizer
     "Load a causal language model and its tokenizer, with a pad token; raises `UsageError` if that fails."
+    if adapter := _adapter_in(name):
+        model, tokenizer = _load_adapted(name, adapter, dtype, cache_dir=cache_dir, trust_remote_code=trust_remote_code)
+        return model.to(device).eval(), tokenizer
     path, options = _find_model(name)
     options = dict(cache_dir=cache_dir or None) | options
     try:
         with _quiet():
             tokenizer = _load_tokenizer(path, options, trust_remote_code)
-            model: Any = _load_weights(path, dtype, options, trust_remote_code)
+            model = _load_weights(path, dtype, options, trust_remote_code)
     except Exception as e:   # The libraries raise any kind, also plain `Exception`
         if out_of_memory(e): raise
         raise UsageError(_cannot_load(name, e)) from e
