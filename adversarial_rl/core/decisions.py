@@ -110,7 +110,6 @@ _ROWS = {'configs/p100_v100.yaml': (4, 2), 'configs/t4.yaml': (8, 1)}   # Of a b
 @dataclass(frozen=True)
 class Suited:
     "Settings that suit the machine, for those of a command that nobody gave."
-    where: str = ''                                         # The machine
     file: str = ''                                          # Shipped configuration, where it is taken as a whole
     values: Mapping[str, Any] = field(default_factory=dict) # Other settings; the file overrides them
 
@@ -135,6 +134,9 @@ def suited(command:str,              # Such as 'run_training'
     small, file = config_file(p) == _SMALL, ''
     if not {'config', 'discriminator_model', _MODELS[command]} & set(given):
         file = config_file(p) if command == 'run_training' else f"configs/{command}{'_starter' * small}.yaml"
-    values = {k: v for k, v in _single_settings(command, p).items() if k not in given}
+    single = _single_settings(command, p)
+    batch = {k for k in single if k.startswith('training_args.')}   # Its settings belong together
+    decided = set(given) | (batch if batch & set(given) else set())
+    values = {k: v for k, v in single.items() if k not in decided}
     if not given.get('mbpp_eval', not (file and small)): values.pop('mbpp_eval_num_questions', None)
-    return Suited(f'{p.name}, {p.memory_gb:.0f} GB', file, values)
+    return Suited(file, values)
