@@ -10,6 +10,8 @@ import processes
 import pytest
 import torch
 
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.files import locked
 from adversarial_rl.record.checkpoints import load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
@@ -73,16 +75,31 @@ def test_two_processes_do_what_one_does(one, tmp_path):
     assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
 
 
+def descendants(pid):
+    table = subprocess.run(['ps', '-eo', 'pid=,ppid='], capture_output=True, text=True, check=True).stdout
+    children = [int(a) for a, b in map(str.split, table.splitlines()) if int(b) == pid]
+    return [x for child in children for x in (child, *descendants(child))]
+
+
+def wait_until_free(folder, end):
+    "Until the killed process that has the folder's lock is gone."
+    while time.time() < end:
+        try:
+            with locked(folder): return
+        except UsageError: time.sleep(.05)
+
+
 def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
-    "SIGKILL to the launcher's whole group in the middle of a run of two; one process goes on."
+    "SIGKILL to the launcher and its workers, which have sessions of their own, in a run of two; one process goes on."
     p = subprocess.Popen(command(tmp_path), cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                          env=ENVIRONMENT, start_new_session=True)
     end = time.time() + 240
     def second_stage(): return list((tmp_path/'ck').glob('checkpoint_stage_2*.json'))
     while not second_stage() and p.poll() is None and time.time() < end: time.sleep(.05)
     assert p.poll() is None
-    os.killpg(p.pid, 9)
+    for pid in [p.pid, *descendants(p.pid)]: os.kill(pid, 9)
     p.wait()
+    wait_until_free(tmp_path/'out', end)
     run(tmp_path, '--resume')
     same(one, tmp_path)
 
