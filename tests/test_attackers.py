@@ -535,3 +535,46 @@ def test_what_reads_problems_states_their_entry_point():
     assert grade_by_test([Job.of(problem, wrong)]) == [dict.fromkeys(tests, False)]
     jobs = [Job.of(problem, code, ['assert sum(Pair(1, 2)) == approx(3)']) for code in (right, wrong)]
     assert grade_by_test(jobs) == [None, None]
+
+
+@pytest.mark.parametrize('constant', ['0 ** -1', '0j ** -1', 'bytes("x", "zlib")', 'str(b"x", "foo")', 'dict([1])',
+                                      '(1,) * 10 ** 400', '1e308 * 10 ** 400', 'str(b"x", "rot13")', 'int("x")'])
+def test_no_constant_of_a_model_raises(constant):
+    assert isinstance(parse_tests(f'assert f({constant}) == 2', 'f'), list)
+
+
+def test_a_filled_test_keeps_the_meaning_of_its_left_side():
+    written = ['assert (f(-1) and 3) == 5', 'assert (not f(10)) == 5', 'assert (f(12) or f(13)) == 5']
+    [filled] = fill_in_many([(RIGHT, written, 'f')])
+    assert filled == ['assert (f(-1) and 3) == 0', 'assert (not f(10)) == False', 'assert (f(12) or f(13)) == 13']
+    assert grade(RIGHT, filled, function_name='f').passed
+
+
+def test_no_address_of_the_judge_decides():
+    "Iterators are arguments of functions, and have neither a text nor a place in other data."
+    makers = 'enumerate([f(1)])', 'zip([f(1)])', 'map(f, [1])', 'reversed([f(1)])', 'filter(f, [1])'
+    tests = [f'assert {text} != ""' for maker in makers
+             for text in (f'repr({maker})', f'str([{maker}])', f'"%s" % {maker}', f'"%s" % ({maker},)',
+                          f'list({{{maker}, 1}})', f'sorted([{maker}], key=repr)')]
+    tests += ['assert list(map(str, map(zip, [[f(1)]]))) != ""']
+    [valid] = validate_many([(RIGHT, tests, 'f')])
+    assert not any(valid), [test for test, ok in zip(tests, valid) if ok]
+    honest = ['assert list(map(f, [1])) == [2]', 'assert sorted(zip([f(1)], [0])) == [(2, 0)]',
+              'assert sum(map(f, [1])) == 2', 'assert dict(enumerate([f(1)])) == {0: 2}',
+              'assert list(map(str, [f(1)])) == ["2"]', 'assert sorted([f(1), 0], key=str) == [0, 2]',
+              'assert "%s" % f(1) == "2"', 'assert {f(1), 3} == {2, 3}']
+    assert grade(RIGHT, honest, function_name='f').passed
+
+
+def test_no_program_drops_files_from_memory():
+    "What is in memory takes a moment to read, and what is not takes longer: later programs could tell."
+    code = '''import mmap, os, resource
+path = os.__file__
+fd, size = os.open(path, os.O_RDONLY), os.path.getsize(path)
+os.read(fd, size)
+os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
+held = mmap.mmap(fd, size, prot=mmap.PROT_READ)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
+sum(held[i] for i in range(0, size, 4096))
+print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
+    assert grade(code, []).stdout == '0\n'

@@ -174,7 +174,8 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     own_limits = _argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW)
     rules:Rules = {name: DENY for name in _WORK if name not in _CONNECTED}
     rules |= dict(fork=DENY, clone=_with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY)
-    rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND)
+    rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND,
+                  fadvise64=_PRETEND)   # It could drop a library's file from memory, which later programs notice
     rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits, statx=_NO_SUCH, sysinfo=_NO_SUCH)
     rules |= dict.fromkeys(['clock_gettime', 'clock_getres', 'clock_nanosleep'], _without_bit(0, _OF_A_PROCESS))
     if files != 'scratch':

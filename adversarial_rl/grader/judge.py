@@ -18,7 +18,7 @@ import sys
 import time
 import types
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, NoReturn
 
@@ -460,6 +460,24 @@ FUNCTIONS: dict[str, Callable] = {
     'List': lambda *x: list(x), 'Tuple': lambda *x: x, 'Set': lambda *x: set(x), 'Dict': lambda *x: dict(x)}
 
 # %% ../../nbs/03_grader/04_judge.ipynb #c0de0003
+_LAZY = enumerate, filter, map, reversed, zip
+
+def _has_address(x:Any)->bool:
+    "Whether a value holds an iterator or a view of memory: its text and its place in a set follow from its address."
+    if isinstance(x, dict): return any(_has_address(y) for item in x.items() for y in item)
+    if isinstance(x, (list, tuple, set, frozenset)): return any(map(_has_address, x))
+    return isinstance(x, (Iterator, memoryview)) and type(x).__module__ == 'builtins'
+
+def _apply(name:str, args:tuple, keywords:dict[str, Any])->Any:
+    "The value of a function of Python's. An iterator may be an argument, and nothing else: no text, no item, no key."
+    given = *args, *keywords.values()
+    says_address = name in ('str', 'repr', 'ascii', 'Mod') and any(map(_has_address, given))
+    makes_several = name != 'isinstance' and any(x is lazy for x in given for lazy in _LAZY)
+    if says_address or makes_several: raise TypeError('an iterator differs from process to process')
+    value = FUNCTIONS[name](*args, **keywords)
+    if not isinstance(value, Iterator) and _has_address(value): raise TypeError('an iterator inside other data')
+    return value
+
 def _connect(stop:bool, forms:list, call:Call)->Any:
     "The first value that decides, or the last; the others are computed, too, so that all programs meet the same calls."
     value, decided = None, False
@@ -489,7 +507,7 @@ def evaluate(form:list, # A word, and what it needs
         return result
     name, args, names, keywords = rest
     args, kw = tuple(values(args)), dict(zip(names, values(keywords)))
-    return FUNCTIONS[name](*args, **kw) if word == 'apply' else call.ask('call', name, args, kw)
+    return _apply(name, args, kw) if word == 'apply' else call.ask('call', name, args, kw)
 
 # %% ../../nbs/03_grader/04_judge.ipynb #06210b64
 FAILED = 'assertion_failure', 'runtime_error', 'memory_limit', 'early_exit'   # How a program that ran can end

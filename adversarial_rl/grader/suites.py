@@ -96,7 +96,8 @@ def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
     filled = []
     for row, job, o in zip(lefts, told, outcomes):
         values = {left: text for left, text, ok in zip(job.tests, o.messages, o.per_test) if ok and is_literal(text)}
-        filled.append([f'assert {left} == {values[left]}' if left in values else None for left in row])
+        filled.append([ast.unparse(ast.parse(f'assert ({left}) == {values[left]}')) if left in values else None
+                       for left in row])
     return filled
 
 # %% ../../nbs/03_grader/09_suites.ipynb #e02f98b2
