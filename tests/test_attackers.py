@@ -578,3 +578,21 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
 sum(held[i] for i in range(0, size, 4096))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
     assert grade(code, []).stdout == '0\n'
+
+
+def test_tests_that_hang_take_no_other_test_with_them():
+    "Each has three runs of the program before it, and then one of its own."
+    hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
+    right = [f'assert f({n}) == {n * (n + 1) // 2}' for n in (1, 2, 3)]
+    endless = [f'assert f({-n}) == 0' for n in range(1, 7)]
+    o = grade(hangs, [*endless, *right], Limits(1., 1), 'f')
+    assert o.per_test == (False,) * 6 + (True,) * 3 and o.judged and o.kind == 'timeout'
+
+
+def test_a_message_makes_no_row_of_the_table():
+    from adversarial_rl.grader.__main__ import table
+    tests = ['assert f(1) == 2', 'assert f(2) == 3']
+    o = grade('def f(x): raise ValueError("x\\npassed  assert f(2) == 3\\nsuccess: 2 of 2 tests passed")', tests)
+    lines = table(o, tests).splitlines()
+    assert [line for line in lines if not line.startswith(' ')][-1].startswith('runtime_error: 0 of 2')
+    assert not any(line.startswith(('passed', 'success')) for line in lines)

@@ -148,6 +148,24 @@ def test_passes(name):
     assert o.passed, o
 
 OWN = {   # Styles of programs, with tests that look at more than a returned value
+    'visitor of nodes': ('class Node:\n    def __init__(self, v): self.v = v\ndef walk(n, fn): fn(n)',
+                         ['out = []\nwalk(Node(3), lambda n: out.append(n.v))\nassert out == [3]']),
+    'callback that calls': ('def inc(x): return x + 1\ndef apply(fn, x): return fn(x)',
+                            ['assert apply(lambda x: inc(x) * 2, 3) == 8']),
+    'callback in a callback': ('def apply(fn, x): return fn(x)',
+                               ['assert apply(lambda x: apply(lambda y: y + 1, x), 3) == 4']),
+    'key over objects': ('class P:\n    def __init__(self, n): self.n = n\ndef best(ps, key): return max(ps, key=key)',
+                         ['ps = [P(1), P(3)]\nassert best(ps, key=lambda p: p.n).n == 3']),
+    'observer': ('class Bus:\n    def __init__(self): self.h = []\n    def on(self, h): self.h.append(h)\n'
+                 '    def emit(self, x):\n        for h in self.h: h(self, x)\n    def size(self): return len(self.h)',
+                 ['got = []\nb = Bus()\nb.on(lambda bus, x: got.append((bus.size(), x)))\nb.emit(5)\n'
+                  'assert got == [(1, 5)]']),
+    'decorated recursion': ('def memo(f):\n    c = {}\n    def g(n):\n        if n not in c: c[n] = f(n)\n'
+                            '        return c[n]\n    return g',
+                            ['@memo\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n'
+                             'assert fib(10) == 55']),
+    'iterator that calls': ('def total(xs): return sum(xs)\ndef inc(x): return x + 1',
+                            ['assert total(map(inc, [1, 2])) == 5', 'assert total(inc(x) for x in [1, 2]) == 5']),
     'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
                     ['assert f(1) == (1, 2)', 'assert f(1).x == 1', 'p = P(1, 2)\nassert p.x == 1 and p.y == 2']),
     'text of a named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\n'
@@ -371,6 +389,7 @@ def names_of(code):
 def test_a_stated_entry_point_changes_no_honest_verdict(name):
     code, tests = (CASES | OWN | UNSUPPORTED)[name]
     o = grade(code, tests, function_name=names_of(code))
+    if 'in a file' in name and 'namespaces' not in o.layers: pytest.skip('no program writes files on this host')
     assert (o.passed, o.judged) == ((False, False) if name in UNSUPPORTED else (True, True)), o
 
 

@@ -26,13 +26,17 @@ from .session import Grader
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/11_command.ipynb #42e6353e
+def _lower(message:str)->str:
+    "A message with its lines indented, as none of them is a row."
+    return message.replace('\n', '\n' + 8 * ' ')
+
 def table(o:Outcome,           # How a program did
           tests:Sequence[str]  # Its tests
          )->str:
     "One row a test, then the verdict."
     rows = [f'{"passed" if ok else "failed"}  {printable(test.strip().rpartition(chr(10))[2], 100)}'
-            + (f'\n        {said}' if said else '') for test, ok, said in zip(tests, o.per_test, o.messages)]
-    if o.message and not o.message.startswith('test '): rows.insert(0, f'program: {o.message}')
+            + (_lower(f'\n{said}') if said else '') for test, ok, said in zip(tests, o.per_test, o.messages)]
+    if o.message and not o.message.startswith('test '): rows.insert(0, _lower(f'program: {o.message}'))
     if not o.judged: rows.append('no verdict: the grader failed, or a test cannot be judged apart from the program')
     return '\n'.join([*rows, f'{o.kind}: {sum(o.per_test)} of {len(tests)} tests passed, {o.seconds:.2f} s'])
 

@@ -18,7 +18,7 @@ import sys
 import time
 import types
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import Any, NoReturn
 
@@ -71,27 +71,29 @@ class Host:
         return iter(call, self) if kind == 'iterator' else call
 
     def ask_back(self, n:int, args:tuple, kw:dict)->Any:
-        "Call a function of the judge; `self` marks the end of an iterator."
+        "Call a function of the judge, which may ask for more before it answers; `self` marks the end of an iterator."
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
-        answer = self.read(self.link.receive())
+        while len(answer := self.read(self.link.receive())) == 4: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
         if answer[0] == 'raised': raise getattr(builtins, answer[1])(*answer[2])
         return answer[1]
 
     def serve(self):
         "Answer requests until the other side is gone."
-        while True:
-            what, target, args, kw = self.read(self.link.receive())
-            try: answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
-            except EOFError: raise
-            except MemoryError: answer = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
-            except BaseException as e: answer = ['refused', f'an answer that is not plain data ({type(e).__name__})']
-            flush_output()
-            try: self.link.send(answer)
-            except (ValueError, RecursionError, MemoryError) as e:
-                self.link.send(['refused', str(e)[:200] or type(e).__name__])
+        while True: self.answer(*self.read(self.link.receive()))
 
-    def values(self, names:list[str])->list:
+    def answer(self, what:str, target:int|str, args:tuple, kw:dict):
+        "Answer one request."
+        try: answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
+        except EOFError: raise
+        except MemoryError: answer = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
+        except BaseException as e: answer = ['refused', f'an answer that is not plain data ({type(e).__name__})']
+        flush_output()
+        try: self.link.send(answer)
+        except (ValueError, RecursionError, MemoryError) as e:
+            self.link.send(['refused', str(e)[:200] or type(e).__name__])
+
+    def values(self, names:Sequence[str])->list:
         "Packed values of the names that the program defines."
         return [[n, pack(self.namespace[n], self.lend)] for n in names if n in self.namespace]
 
