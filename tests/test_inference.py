@@ -217,7 +217,7 @@ def command_line(configuration, folder, *flags):
                 'checkpoint_dir', 'output_dir')
     pairs = [(f'--{k}', str(v)) for k, v in configuration.items() if k not in left_out]
     return [*[word for pair in pairs for word in pair], '--checkpoint-dir', str(folder/'ck'),
-            '--output-dir', str(folder/'out'), *flags]
+            '--output-dir', str(folder/'out'), '--mbpp-eval-num-questions', '5', *flags]   # In place of the machine's
 
 
 def configuration(path): return load_checkpoint(path)[1]['configuration']

@@ -22,7 +22,7 @@ from typing import Any, Protocol
 
 import torch
 
-from ..core.errors import Stopped, STOPPING, UsageError
+from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
 from ..core.machine import library_versions, platform
 from ..core.parallel import anybody
 from ..core.settings import flag
@@ -314,8 +314,9 @@ def check_start(config:Any,                # Settings of a run
                )->None:
     "Raise `UsageError` where the checkpoint to go on from is missing or of another command; needs no model."
     path = config.resume_from
-    if config.resume and not path: path = newest_checkpoint(config.checkpoint_dir)[0]
-    if path: check_checkpoint(path, players)
+    with enough_memory('free some memory'):
+        if config.resume and not path: path = newest_checkpoint(config.checkpoint_dir)[0]
+        if path: check_checkpoint(path, players)
 
 def resume_or_begin(trainer:Trainer)->None:
     "Go on from a checkpoint where the settings say so, else set aside what an earlier run left."
