@@ -198,7 +198,7 @@ def broken_files(tmp_path_factory):
     ('--problems-file {folder}/wrong.json', "problem 'double': field 'reference_solution' fails"),
     ('--generator-model nobody/no-such-model', 'use the bundled one'),
     ('--generator-model {folder}/cut', 'model.safetensors is damaged or cut short'),
-    ('--discriminator-model {folder}', 'is damaged or cut short'),
+    ('--discriminator-model {folder}', 'has no config.json'),
     ('--learning-rate -1', 'must be at least 0'),
     ('--learning-rate nan', 'finite'),
     ('--group-size 1', '--group-size 1: must be at least 2'),

@@ -56,9 +56,9 @@ def weights_mistake(folder:Path)->str: # '' for none
 def config_mistake(folder:Path)->str: # '' for none
     "What is wrong with the JSON files, or with the architecture that they name."
     from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING
+    if not (folder/'config.json').exists(): return 'has no config.json; name a folder that holds a model'
     for path in sorted(folder.glob('*.json')):
         if _json(path) is None: return f'{path.name} is damaged or cut short; copy it again'
-    if not (folder/'config.json').exists(): return 'has no config.json; name a folder that holds a model'
     kind = _json(folder/'config.json').get('model_type')
     if not kind: return 'its config.json names no model_type, so nothing tells which architecture it is'
     if kind not in CONFIG_MAPPING:
