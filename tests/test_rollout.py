@@ -147,3 +147,54 @@ def test_layers_laid_out_anew_sample_the_same(monkeypatch):
         assert all('forward' in vars(layer) for layer in laid_out[:15])
         1 / 0
     assert not any('forward' in vars(m) for m in policy.model.modules())
+
+
+class OnDevice(torch.Tensor):
+    "A tensor that counts how often its values are asked for, as a GPU would have to be waited for."
+    waits = 0
+    ASKS = {'cpu', 'item', 'tolist', 'nonzero', 'numpy', '__bool__', '__int__', '__float__', '__index__'}
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        asks = getattr(function, '__name__', '') in cls.ASKS
+        cls.waits += asks
+        out = super().__torch_function__(function, types, args, kwargs or {})
+        return out.as_subclass(torch.Tensor) if asks and isinstance(out, torch.Tensor) else out
+
+
+@pytest.mark.parametrize('temperature', [1., [0, 1., 0, 0, 0]])
+def test_the_device_is_waited_for_once_a_step(qwen, tokenizer, temperature):
+    "For tokens and log-probabilities, however many rows there are, and where they end, split and merge."
+    model = qwen()
+    policy, forward, steps = Policy(model, tokenizer, ['generator'], rank=4), model.forward, []
+    def counted(*args, **kw):
+        out = forward(*args, **kw)
+        steps.append(1)
+        out.logits = out.logits.as_subclass(OnDevice)
+        return out
+    model.forward, OnDevice.waits = counted, 0
+    t = Generator(policy, max_new_tokens=12).write(starter_problems('held_out', 3), 4, temperature, rng())
+    assert len(t) == 12 and len(steps) > 12
+    assert OnDevice.waits <= 2 * len(steps)
+
+
+@pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16])
+def test_half_precision_samples_with_the_adapter_merged_only_where_that_is_fine_enough(qwen, tokenizer, dtype):
+    "In float16 into a copy; bfloat16 would round the adapter away. The trainer's weights come back as they were."
+    policy = Policy(qwen().to(dtype), tokenizer, ['generator'], rank=4)
+    torch.manual_seed(0)
+    with torch.no_grad():
+        for p in policy.adapter('generator').values(): p.normal_(0, .05)
+    layers = [m for m in policy.model.modules() if hasattr(m, 'get_delta_weight')]
+    weights = [m.get_base_layer().weight for m in layers]
+    before, places = [w.clone() for w in weights], [w.data_ptr() for w in weights]
+    ids = torch.randint(100, 600, (2, 20))
+    with torch.no_grad():
+        with policy.player('generator'): learning = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
+        with policy.sampling('generator'):
+            merged = all(m.disable_adapters for m in layers)
+            sampling = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
+        with policy.reference(): base = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
+    assert merged == (dtype == torch.float16)
+    assert (learning - sampling).abs().mean() < .05 * (learning - base).abs().mean()
+    assert places == [w.data_ptr() for w in weights] and all(map(torch.equal, weights, before))

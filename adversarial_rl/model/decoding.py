@@ -74,12 +74,14 @@ class Decoder:
         self.cache: Any = None                       # Keys and values of what was read
         self.pad = torch.zeros(0, dtype=torch.long)  # (R,) padding on the left of each row
         self.length = 0                              # Tokens read, with padding
+        self.padded = False                          # Whether any row may have padding
 
     def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
         "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
         rows = [torch.tensor(prompt, device=self.device) for prompt in prompts]
         ids = pad_sequence(rows, True, self.policy.tokenizer.pad_token_id, padding_side='left')
         self.pad = ids.shape[1] - torch.tensor([len(row) for row in rows], device=self.device)
+        self.padded = len({len(row) for row in rows}) > 1
         out = self.model(**self._inputs(ids), logits_to_keep=1)
         self.cache, self.pad = out.past_key_values, self.pad.repeat_interleave(copies)
         if copies > 1: self.cache.batch_repeat_interleave(copies)
@@ -89,6 +91,7 @@ class Decoder:
 
     def select(self, rows:torch.Tensor):
         "Keep some rows `(R',)`, which may repeat."
+        rows = rows.to(self.device)
         self.pad = self.pad[rows]
         self.cache.batch_select_indices(rows)
 
@@ -97,12 +100,13 @@ class Decoder:
         places = torch.arange(self.length, device=self.device) - self.pad[:, None]   # (R, length), negative in padding
         mask = places >= 0
         if real is not None: mask[:, start:] &= real
-        return dict(input_ids=tokens, attention_mask=mask.long(), position_ids=places[:, start:].clamp(min=0),
-                    past_key_values=self.cache, use_cache=True)
+        needed = self.padded or real is not None   # transformers waits for the device to see that a mask is full
+        return dict(input_ids=tokens, attention_mask=mask.long() if needed else None, past_key_values=self.cache,
+                    position_ids=places[:, start:].clamp(min=0), use_cache=True)
 
     def feed(self, tokens:torch.Tensor)->torch.Tensor:
         "Read some tokens `(R, w)`; logits `(R, V)` for the next."
-        return self.model(**self._inputs(tokens), logits_to_keep=1).logits[:, -1]
+        return self.model(**self._inputs(tokens.to(self.device)), logits_to_keep=1).logits[:, -1]
 
     def feed_hidden(self, tokens:torch.Tensor, real:torch.Tensor)->torch.Tensor:
         "Read tokens `(R, w)` of which some are padding; last hidden states `(R, w, hidden)`."

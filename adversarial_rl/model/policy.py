@@ -241,15 +241,16 @@ class _Adapters:
 
     @contextlib.contextmanager
     def sampling(self, name:str)->Iterator[None]:
-        "Inside, `name` is on for sampling alone. In float32 its adapter is merged into the weights."
-        if self.model.dtype != torch.float32:
-            with self.player(name): yield
-            return
+        "Inside, `name` is on for sampling alone, merged into a copy of weights of float32 or float16."
         layers = [m for m in self.model.modules() if hasattr(m, 'get_delta_weight')]
+        if any(m.get_base_layer().weight.dtype not in (torch.float32, torch.float16) for m in layers):
+            with self.player(name): yield   # Rounding to bfloat16 loses small adapters; four bits hold no sum
+            return
         with self.player(name), self.reference(), contextlib.ExitStack() as merged:
             for layer in layers:
                 base = layer.get_base_layer()
-                merged.enter_context(_with_weight(base, (base.weight + layer.get_delta_weight(name)).detach()))
+                weight = (base.weight + layer.get_delta_weight(name)).detach().to(base.weight.dtype)
+                merged.enter_context(_with_weight(base, weight))
             output = self.model.get_output_embeddings()
             merged.enter_context(_with_weight(output, output.weight.detach()))
             yield

@@ -31,8 +31,7 @@ class _Step(NamedTuple):
 
 def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # `B` openings
     "Right-padded transcripts of `S` stages, without texts."
-    device = log[0].token.device
-    opening = pad_sequence([torch.tensor(ids, device=device) for ids in openings], batch_first=True, padding_value=-1)
+    opening = pad_sequence([torch.tensor(ids) for ids in openings], batch_first=True, padding_value=-1)
     token, stage, chosen, logp, cut, alive = (torch.stack(field, 1) for field in zip(*log))   # (B, steps)
     real = torch.cat([opening >= 0, alive], 1)
     order = real.int().argsort(dim=1, descending=True, stable=True)[:, :int(real.sum(1).max())]
@@ -66,8 +65,8 @@ class _StageEnds:
         self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
         ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
-        self.end_tokens = torch.tensor(sorted(ids), device=policy.device)
-        self.completing = torch.tensor(_completing(tokenizer, self.stop), dtype=torch.long, device=policy.device)
+        self.end_tokens = torch.tensor(sorted(ids), dtype=torch.long)
+        self.completing = torch.tensor(_completing(tokenizer, self.stop), dtype=torch.long)
 
     def reached(self, log:list[_Step], owner:torch.Tensor, token:torch.Tensor, forced:torch.Tensor)->torch.Tensor:
         "`(R,)` bool: rows whose `token` is an end token, or completes the stop text with the last tokens of the log."
@@ -83,12 +82,12 @@ class _StageEnds:
 # %% ../../nbs/06_model/03_rollout.ipynb #c21339e2
 class _Rows:
     "The counters of `R` rows being sampled, and the forced texts they are fed."
-    def __init__(self, pieces:Sequence[Sequence[list[int]]], device):
+    def __init__(self, pieces:Sequence[Sequence[list[int]]]):
         texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in (*row, [])]
-        forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
-        self.forced = forced.to(device)   # (R, S + 1, tokens); finished rows are in stage S, which is empty
+        # (R, S + 1, tokens); finished rows are in stage S, which is empty
+        self.forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
         self.length = (self.forced >= 0).sum(-1)
-        self.stage = torch.zeros(len(pieces), dtype=torch.long, device=device)
+        self.stage = torch.zeros(len(pieces), dtype=torch.long)
         self.fed = self.length[:, 0].clone()   # The opening is read at once
         self.written = torch.zeros_like(self.stage)
 
@@ -100,7 +99,7 @@ class _Rows:
 
     def at_stage(self, x:torch.Tensor)->torch.Tensor:
         "The part of `x` `(R, S + 1, ...)` that belongs to each row's stage."
-        return x[torch.arange(len(x), device=x.device), self.stage]
+        return x[torch.arange(len(x)), self.stage]
 
     def waiting(self)->torch.Tensor:
         "How many forced tokens each row is fed before it chooses one."
@@ -154,13 +153,13 @@ class _Sampling:
     "Transcripts being sampled side by side."
     def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], chance:torch.Tensor,
                  top_p:float, stop:str|None): # `chance` is (B, S, limit of tokens)
-        self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance, top_p
+        self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu(), top_p
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
-        self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, 0.], device=policy.device)
-        self.decoder, self.rows = Decoder(policy), _Rows([row for row in pieces for _ in range(copies)], policy.device)
+        self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, 0.])
+        self.decoder, self.rows = Decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
         self.logits = self.decoder.read(self.openings, copies)
-        self.owner = torch.arange(len(pieces) * n, device=policy.device) // (n // copies)
-        self.first = torch.arange(len(self.logits), device=policy.device) * (n // copies)
+        self.owner = torch.arange(len(pieces) * n) // (n // copies)
+        self.first = torch.arange(len(self.logits)) * (n // copies)
         self.ends, self.log = _StageEnds(policy, stop), list[_Step]()
 
     def run(self)->Transcripts:
@@ -178,7 +177,8 @@ class _Sampling:
         "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
         rows, (_, S, limit) = self.rows, self.chance.shape
         chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=limit - 1)]
-        token, logp = choose(self.logits, self.heats[rows.stage], chance, self.top_p)
+        heat, chance = torch.stack((self.heats[rows.stage], chance)).to(self.policy.device)
+        token, logp = (x.cpu() for x in choose(self.logits, heat, chance, self.top_p))   # Waits for the device
         forced = rows.waiting() > 0
         token, logp = torch.where(forced, rows.next_forced(), token), torch.where(forced, 0., logp)
         reached = self.ends.reached(self.log, self.owner, token, forced)
@@ -190,11 +190,12 @@ class _Sampling:
 
     def regroup(self, token:torch.Tensor, ended:torch.Tensor)->torch.Tensor:
         "Split, merge and drop rows; the tokens `(R',)` of those that continue."
-        def history(i): return [i // self.n] + [int(step.token[i]) for step in self.log]
+        log = torch.stack([step.token for step in self.log], 1)
+        def history(i): return [i // self.n, *log[i].tolist()]
         grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, heat=self.heat, history=history)
         self.owner = grouping.owner
         if grouping.rows == list(range(len(token))): return token
-        rows, self.first = (torch.tensor(x, device=self.policy.device) for x in (grouping.rows, grouping.first))
+        rows, self.first = (torch.tensor(x) for x in (grouping.rows, grouping.first))
         self.rows.select(rows)
         self.decoder.select(rows)
         return token[rows]
@@ -214,7 +215,7 @@ class _Sampling:
         "The finished transcripts."
         openings, tokenizer = [ids for ids in self.openings for _ in range(self.n)], self.policy.tokenizer
         t = _put_together(openings, self.log, len(self.heat), tokenizer.pad_token_id)
-        return replace(t, texts=_texts(t, tokenizer, self.ends.stop))
+        return replace(t, texts=_texts(t, tokenizer, self.ends.stop)).to(self.policy.device)
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c4d9755d
 _MAX_ROWS = 256   # Transcripts sampled side by side
