@@ -81,6 +81,29 @@ def test_shipped_configuration_is_read(path):
     assert found.get('problems_file', 'starter') == 'starter' or resource(found['problems_file']).exists()
 
 
+def test_a_limit_for_each_stage(somewhere, capsys):
+    "As a flag, in a file, written back by a run, and printed as the flag takes it."
+    limits = dict(plan=96, code=320, tests=320)
+    flags = ['--stages', 'plan', 'code', '--max-new-tokens', 'plan=96,code=320,tests=320']
+    c, = parse_config([TrainingConfig], flags, '')
+    assert (c.stages, c.max_new_tokens) == (('plan', 'code'), limits)
+    (somewhere/'run.yaml').write_text('stages: [plan, code]\nmax_new_tokens: {plan: 96, code: 320, tests: 320}\n')
+    assert parse_config([TrainingConfig], ['--config', 'run.yaml'], '') == (c,)
+    one, = parse_config([TrainingConfig], ['--config', 'run.yaml', '--max-new-tokens', '64'], '')
+    assert one == replace(c, max_new_tokens=64)
+    save_config(somewhere, c)
+    assert parse_config([TrainingConfig], ['--config', 'config.yaml'], '') == (c,)
+    with pytest.raises(SystemExit): parse_config([TrainingConfig], [*flags, '--print-config'], '')
+    row, = [line for line in capsys.readouterr().out.splitlines() if line.startswith('max_new_tokens')]
+    assert row.split() == ['max_new_tokens', 'plan=96,code=320,tests=320', 'flag']
+
+
+@pytest.mark.parametrize('value', ['plan=0', 'plan=96,code', 'plan=many', 'code=1.5', 'plan=96=3'])
+def test_a_limit_that_is_none_is_refused(value):
+    with pytest.raises(UsageError, match=f'--max-new-tokens {value}: must be '):
+        parse_config([TrainingConfig], ['--max-new-tokens', value], '')
+
+
 def test_each_source_wins_over_the_next(somewhere, monkeypatch):
     assert read().questions == 50
     (somewhere/'run.yaml').write_text('questions: 1\n')
@@ -230,7 +253,7 @@ def test_a_script_reads_the_environment_too(somewhere, monkeypatch):
 def test_several_values(somewhere, capsys):
     (somewhere/'run.yaml').write_text('seeds: [4, 5]\n')
     assert read(kind=Several) == Several((0, 1), ())
-    assert read('--only', 'a', 'b', '--config', 'run.yaml', kind=Several) == Several([4, 5], ['a', 'b'])
+    assert read('--only', 'a', 'b', '--config', 'run.yaml', kind=Several) == Several((4, 5), ('a', 'b'))
     for flags, message in ((['--seeds', '1', 'x'], 'must be integers'), (['--seeds', '1', '10'], '10: must be at most'),
                            (['--only', 'a', 'c'], 'c: must be one of a, b'), (['--only'], '--only: needs a value')):
         with pytest.raises(UsageError, match=message) as error: read(*flags, kind=Several)

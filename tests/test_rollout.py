@@ -2,11 +2,14 @@
 import pytest
 import torch
 
-from adversarial_rl.model.players import Discriminator, Generator
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.settings import TrainingConfig
+from adversarial_rl.grader.test_cases import parse_tests
+from adversarial_rl.model.players import Discriminator, Generator, make_players
 from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
 from adversarial_rl.problems.curriculum import starter_problems
-from adversarial_rl.problems.stages import pieces, REASONING_STAGES, ReasoningStage
+from adversarial_rl.problems.stages import pieces, REASONING_STAGES, ReasoningStage, stages_named, TEST_STAGE
 
 CHATML = ("{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<end>\n{% endfor %}"
           "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}")
@@ -31,6 +34,39 @@ def test_every_stage_is_sampled_and_marked(qwen, tokenizer):
         assert (t.stage[row][t.mask[row]].diff() >= 0).all()
     assert not (t.action & ~t.mask).any()
     assert t.truncated.any() and t.logp[~t.action].abs().sum() == 0
+
+
+def test_each_stage_has_its_own_limit(qwen, tokenizer):
+    "A model that never ends a stage writes as many tokens as each stage may have."
+    model = qwen()
+    policy, forward = Policy(model, tokenizer, ['generator', 'discriminator'], rank=4), model.forward
+    def endless(*args, **kw):
+        out = forward(*args, **kw)
+        out.logits[..., :] = -1e9
+        out.logits[..., tokenizer('x')['input_ids'][0]] = 0.
+        return out
+    model.forward = endless
+    limits, problems = dict(plan=3, code=7, tests=5), starter_problems('held_out', 2)
+    t = Generator(policy, stages_named(['plan', 'code']), limits).write(problems, 2, [1., 0.], rng())
+    assert [[len(text) for text in row] for row in t.texts] == [[3, 7]] * 4 and t.truncated.all()
+    assert len(Discriminator(policy, max_new_tokens=limits).write(problems[:1], 1, 0).texts[0][0]) == 5
+
+
+@pytest.mark.parametrize('limit', [dict(plan=3, tests=5), dict(plan=3, code=7, tests=5, review=2)])
+def test_limits_that_do_not_fit_the_stages_are_refused_before_a_model_is_loaded(limit):
+    config = TrainingConfig(generator_model='no such model', stages=('plan', 'code'), max_new_tokens=limit)
+    with pytest.raises(UsageError, match='has no limit for the stage code|.review. is not a stage of this run'):
+        make_players(config, 'cpu', 'float32')
+
+
+def test_tests_begin_at_once_and_survive_a_cut(chat_tokenizer):
+    "The chat prompt leaves no prose before the block, and an answer cut off anywhere keeps the tests before it."
+    problem = starter_problems('held_out', 1)[0]
+    text, = pieces(chat_tokenizer, problem, [TEST_STAGE])
+    assert 'one ```python block alone' in text and 'comment' in text and 'out first' not in text
+    answer = f'```python\n# 1 + 2 = 3\nassert {problem.function_name}([1, 2]) == 3\n# nothing to add\nassert '
+    tests = parse_tests(answer + f'{problem.function_name}([', problem.function_name, 4)
+    assert tests == [f'assert {problem.function_name}([1, 2]) == 3']
 
 
 def test_forced_text_is_the_prompt_to_the_token(qwen, chat_tokenizer):

@@ -14,6 +14,7 @@ import torch
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.stages import REASONING_STAGES, ReasoningStage
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
@@ -156,6 +157,21 @@ def test_a_sixth_stage_trains(tmp_path):
     six = REASONING_STAGES[:4] + [ReasoningStage('review', 'Review', 'Name one mistake.')] + REASONING_STAGES[4:]
     trained = train(*config(tmp_path, n_discriminator_steps=0), stages=six)
     assert list(trained['stages']) == [s.name for s in six] and trained['steps'] == 6
+
+
+def test_two_stages_by_name(tmp_path):
+    "A run of the stages that it names can be resumed, and its checkpoint loaded; other stages are refused."
+    two = ['--stages', 'plan', 'code', '--max-new-tokens', 'plan=12,code=40,tests=24', *ONLY_GENERATOR]
+    assert run(tmp_path, *two).returncode == 0
+    assert list(results(tmp_path)['stages']) == ['plan', 'code']
+    assert results(tmp_path)['configuration']['max_new_tokens'] == dict(plan=12, code=40, tests=24)
+    path = checkpoints(tmp_path/'ck')[0]
+    assert [s.name for s in load_trained(path, 'cpu')['generator'].stages] == ['plan', 'code']
+    assert run(tmp_path, *two, '--resume').returncode == 0
+    refused = run(tmp_path, *ONLY_GENERATOR, '--resume')
+    assert refused.returncode == 2 and 'was made with stages' in refused.stderr
+    unknown = run(tmp_path, '--stages', 'think', 'code')
+    assert unknown.returncode == 2 and '--stages think: must be one of plan, informal' in unknown.stderr
 
 
 def test_two_base_models_and_a_problems_file(tmp_path, qwen, tokenizer):

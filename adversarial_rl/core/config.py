@@ -21,7 +21,7 @@ from typing import Any, get_args, get_origin
 from .decisions import Suited
 from .errors import SECRETS, UsageError
 from .files import resource, write_whole
-from .settings import check, Config, flag, prefix, REQUIRED
+from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
 _from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
@@ -59,7 +59,8 @@ def closest(name:str, known:Iterable[str])->str:
 _KINDS: dict[Any, tuple[str, str]] = {   # Type of a setting -> what `--help` and messages call its value
     int: ('n', 'an integer'), float: ('number', 'a finite number'), bool: ('false', 'true or false'),
     str: ('text', 'a single value'), dict: ('value', 'a mapping'),
-    Sequence[int]: ('n', 'integers'), Sequence[str]: ('text', 'single values')}
+    Sequence[int]: ('n', 'integers'), Sequence[str]: ('text', 'single values'),
+    TokenLimit: ('n', 'an integer, or one for each stage such as plan=96,code=320,tests=320')}
 _SWITCH = {'true': True, '1': True, 'false': False, '0': False}
 
 def _kind(f:dataclasses.Field)->Any:
@@ -70,9 +71,17 @@ def _converted(value:Any, kind:Any)->Any:
     "A text or a value of a YAML file as a setting's type; raises `KeyError` or `ValueError`."
     if kind is bool: return _SWITCH[str(value).lower()]
     if get_origin(kind) is Sequence:
-        return [_converted(x, get_args(kind)[0]) for x in (value if isinstance(value, list) else value.split())]
+        values = value if isinstance(value, list) else value.split()
+        return tuple(_converted(x, get_args(kind)[0]) for x in values)
+    if kind == TokenLimit: return _limit(value)
     if not isinstance(value, (str, int, float)): raise ValueError
     return kind(str(value))
+
+def _limit(value:Any)->TokenLimit:
+    "A limit of tokens from a number, a mapping, or a text such as 'plan=96,code=320'; raises `ValueError`."
+    if isinstance(value, str) and '=' in value: value = dict(part.split('=') for part in value.split(','))
+    if isinstance(value, dict): return {str(stage).strip(): int(str(limit)) for stage, limit in value.items()}
+    return int(str(value))
 
 # %% ../../nbs/01_core/06_config.ipynb #5b1e78a1
 def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argparse.ArgumentParser:
@@ -258,7 +267,7 @@ def _values(config:Any, before:str='')->Iterator[tuple[str, Any]]:
     for f in dataclasses.fields(config):
         value = getattr(config, f.name)
         if dataclasses.is_dataclass(value): yield from _values(value, prefix(f, before))
-        elif isinstance(value, dict): yield from ((f'{before}{f.name}.{key}', x) for key, x in value.items())
+        elif get_origin(f.type) is dict: yield from ((f'{before}{f.name}.{key}', x) for key, x in value.items())
         else: yield before + f.name, value
 
 def from_environment(kind:type[Config] # A dataclass that declares settings
@@ -270,7 +279,7 @@ def from_environment(kind:type[Config] # A dataclass that declares settings
 def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     "Each setting, its value and its source; of a secret only whether it is set."
     rows = [('setting', 'value', 'from')]
-    rows += [(k, str(v) or "''", given[k].origin if k in given else 'default') for k, v in values.items()]
+    rows += [(k, as_flag(v) or "''", given[k].origin if k in given else 'default') for k, v in values.items()]
     rows += [(k, '(set)', '.env' if k in _from_dotenv else 'environment') for k in SECRETS if os.environ.get(k)]
     wide = [max(len(row[i]) for row in rows) for i in range(2)]
     return '\n'.join(f'{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}' for name, value, origin in rows)

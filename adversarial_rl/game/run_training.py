@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ..core.commands import run_training
 from ..core.parallel import is_first_process
-from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from ..core.settings import as_flag, EvaluationConfig, PPOConfig, TrainingConfig
 
 # %% ../../nbs/09_game/06_run_training.ipynb #8c5f1674
 def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None:
@@ -23,7 +23,8 @@ def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None
     if results['stages']: training_curves(config.output_dir)
     if (output/'cross_play.csv').exists() and config.pool_size: cross_play_map(config.output_dir)
     if (cut := results['cut_off']) > .01:
-        print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {config.max_new_tokens}; raise it')
+        limit = as_flag(config.max_new_tokens)
+        print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {limit}; raise it')
     print(f"\n{report(results)}\n\n{results['steps']} steps in {results['seconds']:.0f} s; "
           f'results and figure in {config.output_dir}')
 

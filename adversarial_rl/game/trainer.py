@@ -62,8 +62,7 @@ class Pair:
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, place:Platform, *,
                  random:Randomness, stages:Sequence[ReasoningStage]=()):
         self.config, self.random = config, random
-        self.generator, self.discriminator = make_players(config, place.device, place.dtype)
-        if stages: self.generator.stages = stages
+        self.generator, self.discriminator = make_players(config, place.device, place.dtype, stages)
         self.tester: Tester = self.discriminator   # Writes the suites of each round
         self.players = dict(generator=self.generator, discriminator=self.discriminator)
         own = config.discriminator_kl_coef
@@ -218,7 +217,7 @@ def _results(trainer:AdversarialTrainer, after:dict[str, Any], metrics:list[dict
 
 # %% ../../nbs/09_game/05_trainer.ipynb #79024305
 def train(config:TrainingConfig, ppo:PPOConfig,
-          stages:Sequence[ReasoningStage]=(),        # In place of `REASONING_STAGES`
+          stages:Sequence[ReasoningStage]=(),        # In place of those that `config` names
           evaluation:EvaluationConfig | None=None    # On MBPP; none by default
          )->dict[str, Any]:                          # The contents of `training_results.json`
     "The main job. If a launcher starts several processes, they share the work and the first one writes the results."

@@ -35,7 +35,7 @@ from ..measure.testers import discriminator_suites, evaluate_tester, make_cases,
 from ..model.players import Discriminator, Generator, training_problems
 from ..model.policy import load_model, Policy
 from ..problems.problem import Problem
-from ..problems.stages import REASONING_STAGES
+from ..problems.stages import stages_named
 
 # %% ../../nbs/14_lab/05_condition.ipynb #02518479
 Figures = dict[str, float | Interval]
@@ -107,7 +107,7 @@ def _next_step(plan:list[Step],   # Of a complete run
     return turned if turned in plan else step
 
 # %% ../../nbs/14_lab/05_condition.ipynb #f97e5e4b
-_PLAYERS, _STAGES = ('generator', 'discriminator'), tuple(s.name for s in REASONING_STAGES)
+_PLAYERS = ('generator', 'discriminator')
 
 @dataclass
 class ConditionConfig:
@@ -115,7 +115,6 @@ class ConditionConfig:
     seconds: float = setting(150, 'seconds of training', 0.1, 10**6)
     marks: int = setting(5, 'measurements after the first', 1, 1000)
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
-    stages: Sequence[str] = setting(_STAGES, "the generator's stages", choices=_STAGES)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
     one_model: bool = setting(False, 'train one adapter and one critic in both roles')
     trl: bool = setting(False, "train the generator with TRL's GRPOTrainer on the baseline tests")
@@ -123,7 +122,7 @@ class ConditionConfig:
 # %% ../../nbs/14_lab/05_condition.ipynb #de4d8783
 def own_trainer(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig)->AdversarialTrainer:
     "The trainer of the main job, changed as the condition says."
-    trainer = AdversarialTrainer(config, ppo, [s for s in REASONING_STAGES if s.name in condition.stages])
+    trainer = AdversarialTrainer(config, ppo)
     if condition.random_tester: trainer.pair.tester = RandomTester(config.max_tests, config.seed)
     if not condition.one_model: return trainer
     pair, player = trainer.pair, trainer.pair.discriminator
@@ -170,7 +169,7 @@ def _control_generator(config:TrainingConfig)->Generator:
     torch.manual_seed(config.seed)
     model, tokenizer = load_model(config.generator_model)
     policy = Policy(model, tokenizer, ['generator'], rank=config.lora_rank)
-    return Generator(policy, max_new_tokens=config.max_new_tokens)
+    return Generator(policy, stages_named(config.stages), config.max_new_tokens)
 
 # %% ../../nbs/14_lab/05_condition.ipynb #554f5a52
 def run(argv:list[str]):

@@ -12,7 +12,7 @@ import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
 from .policy import LARGE, LOGITS
-from ..problems.stages import REASONING_STAGES
+from ..problems.stages import stage_limits, stages_named
 
 # %% ../../nbs/06_model/06_footprint.ipynb #63d56edc
 # Hidden size, inner size, layers, attention heads, heads of keys and values, vocabulary
@@ -81,7 +81,8 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     "Bytes that a run of the two-player game holds at its peak."
     shape, width = _model_shape(model), getattr(torch, dtype).itemsize
     rows = min(256, config.problems_per_step * config.group_size)
-    length = prompt + len(REASONING_STAGES) * (config.max_new_tokens + 10)
+    limits = stage_limits(config.max_new_tokens, stages_named(config.stages))
+    length = prompt + sum(limits) + 10 * len(limits)
     player = shape.adapter * config.lora_rank + shape.hidden + 1   # An adapter and a value head
     bases = 1 if config.generator_model == config.discriminator_model else 2
     tokens, head = min(ppo.micro_batch, rows) * length, shape.vocabulary * shape.hidden

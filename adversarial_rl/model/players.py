@@ -16,7 +16,7 @@ from typing import Any, TypedDict
 
 from ..core.errors import UsageError
 from ..core.machine import platform
-from ..core.settings import check, TrainingConfig
+from ..core.settings import check, TokenLimit, TrainingConfig
 from ..grader.suites import solved_problems
 from ..grader.test_cases import parse_tests
 from ..learn.transcripts import Transcripts
@@ -25,7 +25,17 @@ from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
 from ..problems.problem import Problem, split_problems
-from ..problems.stages import extract_code, pieces, REASONING_STAGES, ReasoningStage, TEST_STAGE
+from adversarial_rl.problems.stages import (
+    check_limits,
+    extract_code,
+    pieces,
+    REASONING_STAGES,
+    ReasoningStage,
+    stage_limits,
+    STAGES,
+    stages_named,
+    TEST_STAGE,
+)
 from ..record.checkpoints import check_kind, checkpoints, load_checkpoint, reading
 from ..record.run_loop import check_players, load_players
 
@@ -33,8 +43,8 @@ from ..record.run_loop import check_players, load_players
 class Player:
     "An adapter of a policy and the stages it goes through."
     name: str   # Its adapter
-    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage], max_new_tokens:int): # Limit of each stage
-        self.policy, self.stages, self.max_new_tokens = policy, stages, max_new_tokens
+    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage], max_new_tokens:TokenLimit):
+        self.policy, self.stages, self.limits = policy, stages, stage_limits(max_new_tokens, stages)
         self._pieces: dict[str, list[list[int]]] = {}
 
     def pieces(self, problem:Problem)->list[list[int]]:
@@ -50,7 +60,7 @@ class Player:
     def check_window(self, problems:Sequence[Problem])->None:
         "Raise `UsageError` for the first problem whose prompt leaves no room for answers in the model's window."
         window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9   # In tokens
-        room = window - min(len(self.stages) * self.max_new_tokens, window // 4)
+        room = window - min(sum(self.limits), window // 4)
         for problem in problems:
             texts = pieces(self.policy.tokenizer, problem, self.stages)
             if sum(len(text.encode()) + 1 for text in texts) <= room: continue   # A token has a byte at least
@@ -68,14 +78,15 @@ class Player:
         "`n` transcripts for each problem, those of one problem side by side."
         prompts, generator = [self.pieces(p) for p in problems], torch_source(rng, self.policy.device)
         with self.policy.sampling(self.name):
-            return sample(self.policy, prompts, n, self.max_new_tokens, temperature=temperature, generator=generator,
+            return sample(self.policy, prompts, n, self.limits, temperature=temperature, generator=generator,
                           top_p=top_p)
 
 # %% ../../nbs/06_model/05_players.ipynb #6164c29b
 class Generator(Player):
     "Reasons stage by stage and writes a program."
     name = 'generator'
-    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage]=tuple(REASONING_STAGES), max_new_tokens:int=128):
+    def __init__(self, policy:Policy, stages:Sequence[ReasoningStage]=tuple(REASONING_STAGES),
+                 max_new_tokens:TokenLimit=128):
         super().__init__(policy, stages, max_new_tokens)
 
     def programs(self, transcripts:Transcripts, problems:Sequence[Problem])->list[str]:
@@ -87,7 +98,7 @@ class Generator(Player):
 class Discriminator(Player):
     "Writes test cases meant to break a program."
     name = 'discriminator'
-    def __init__(self, policy:Policy, max_tests:int=4, max_new_tokens:int=128):
+    def __init__(self, policy:Policy, max_tests:int=4, max_new_tokens:TokenLimit=128):
         instruction = TEST_STAGE.instruction.replace('{n}', str(max_tests))
         super().__init__(policy, [replace(TEST_STAGE, instruction=instruction)], max_new_tokens)
         self.max_tests = max_tests
@@ -98,16 +109,20 @@ class Discriminator(Player):
                 for (text,), p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/05_players.ipynb #f9c7029b
-def make_players(config:TrainingConfig, device:str, dtype:str)->tuple[Generator, Discriminator]:
+def make_players(config:TrainingConfig, device:str, dtype:str,
+                 stages:Sequence[ReasoningStage]=() # In place of those that the settings name
+                )->tuple[Generator, Discriminator]:
     "Generator and discriminator, on one base where their models have the same name."
+    stages, limit = stages or stages_named(config.stages), config.max_new_tokens
+    check_limits(limit, stages)
     models = {Generator.name: config.generator_model, Discriminator.name: config.discriminator_model}
     policies = {}
     for model in dict.fromkeys(models.values()):
         names = [name for name in models if models[name] == model]
         loaded = load_model(model, dtype, device, trust_remote_code=config.trust_remote_code)
         policies[model] = Policy(*loaded, names, rank=config.lora_rank)
-    return (Generator(policies[config.generator_model], max_new_tokens=config.max_new_tokens),
-            Discriminator(policies[config.discriminator_model], config.max_tests, config.max_new_tokens))
+    return (Generator(policies[config.generator_model], stages, limit),
+            Discriminator(policies[config.discriminator_model], config.max_tests, limit))
 
 # %% ../../nbs/06_model/05_players.ipynb #9472823a
 _FEW = 20   # Held-out problems beside a single one to train on
@@ -147,7 +162,7 @@ def _players_of_folder(path:Path, config:TrainingConfig, device:str)->Players:
 
 def load_trained(path:str|Path,          # A checkpoint of run_training, or the folder of a model
                  device:str='auto',      # Where the players run
-                 max_new_tokens:int=512, # Limit of each stage
+                 max_new_tokens:TokenLimit=512, # Limit of each stage
                  *,
                  models:Mapping[str, str]=MappingProxyType({}),# Player -> model, in place of those in the checkpoint
                  trust_remote_code:bool=False                  # Run code that the models bring
@@ -159,16 +174,15 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
         config = TrainingConfig(**named, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code)
         return _players_of_folder(Path(path), check(config), device)
     state, info = load_checkpoint(path)
-    machine, names = platform(device), [stage.name for stage in REASONING_STAGES]
+    machine = platform(device)
     with reading(path):
         check_kind(path, info, (Generator.name, Discriminator.name))
         info |= dict(models=info['models'] | models)
         settings = info['configuration']
         same = {f'{name}_model': model for name, model in info['models'].items()}
-        same |= {name: settings[name] for name in ('lora_rank', 'max_tests')}
-        if names != settings['stages']:
-            raise UsageError(f"{path}: was trained on the stages {', '.join(settings['stages'])}; this version has "
-                             f"{', '.join(names)}")
+        same |= {name: settings[name] for name in ('lora_rank', 'max_tests', 'stages')}
+        if unknown := [name for name in settings['stages'] if name not in STAGES]:
+            raise UsageError(f"{path}: was trained on a stage '{unknown[0]}'; this version has {', '.join(STAGES)}")
     config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code))
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     players = dict(generator=generator, discriminator=discriminator)

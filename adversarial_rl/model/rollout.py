@@ -151,11 +151,12 @@ def _regroup(stage:list[int],                     # Of each row, after the step
 # %% ../../nbs/06_model/03_rollout.ipynb #b0a65a8f
 class _Sampling:
     "Transcripts being sampled side by side."
-    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], chance:torch.Tensor,
-                 top_p:float, stop:str|None): # `chance` is (B, S, limit of tokens)
+    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], limits:list[int],
+                 chance:torch.Tensor, top_p:float, stop:str|None): # `chance` is (B, S, largest limit of tokens)
         self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu(), top_p
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
         self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, 0.])
+        self.limits = torch.tensor([*limits, limits[-1]])   # Finished rows are in a stage more
         self.decoder, self.rows = Decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
         self.logits = self.decoder.read(self.openings, copies)
         self.owner = torch.arange(len(pieces) * n) // (n // copies)
@@ -175,14 +176,14 @@ class _Sampling:
 
     def next_token(self)->tuple[torch.Tensor, torch.Tensor]:
         "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
-        rows, (_, S, limit) = self.rows, self.chance.shape
-        chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=limit - 1)]
+        rows, (_, S, most) = self.rows, self.chance.shape
+        chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=most - 1)]
         heat, chance = torch.stack((self.heats[rows.stage], chance)).to(self.policy.device)
         token, logp = (x.cpu() for x in choose(self.logits, heat, chance, self.top_p))   # Waits for the device
         forced = rows.waiting() > 0
         token, logp = torch.where(forced, rows.next_forced(), token), torch.where(forced, 0., logp)
         reached = self.ends.reached(self.log, self.owner, token, forced)
-        cut = ~forced & ~reached & (rows.written + 1 >= limit)
+        cut = ~forced & ~reached & (rows.written + 1 >= self.limits[rows.stage])
         ended = ~forced & (reached | cut) & ~rows.finished
         self.log.append(_step(rows, self.owner, token, chosen=~forced, logp=logp, cut=cut))
         rows.step(forced, ended, token)
@@ -224,7 +225,7 @@ _MAX_ROWS = 256   # Transcripts sampled side by side
 def sample(policy,                                     # A `Policy`, with a player's adapter on
            pieces:Sequence[Sequence[list[int]]],       # For each prompt the tokens before each of its `S` stages
            n:int=1,                                    # Transcripts for each prompt
-           max_new_tokens:int=128, *,                  # Limit of each stage
+           max_new_tokens:int|Sequence[int]=128, *,    # Limit of every stage, or one for each
            temperature:float|Sequence[float]=1.0,      # One number, or one for each stage
            generator:torch.Generator|None=None,        # Source of randomness, on the policy's device
            top_p:float=1.0,                            # See `choose`
@@ -233,12 +234,14 @@ def sample(policy,                                     # A `Policy`, with a play
     "Sample `len(pieces) * n` transcripts, those of a prompt side by side."
     S, device = len(pieces[0]), policy.device
     heat = list(temperature) if isinstance(temperature, Sequence) else [temperature] * S
-    chance = torch.rand(len(pieces), n, S, max_new_tokens, generator=generator, device=device)
+    limits = list(max_new_tokens) if isinstance(max_new_tokens, Sequence) else [max_new_tokens] * S
+    chance = torch.rand(len(pieces), n, S, max(limits), generator=generator, device=device)
     mine, prompts = share(len(pieces)), max(1, _MAX_ROWS // n)
     parts = []
     for i in range(mine.start, mine.stop, prompts):
         at = slice(i, min(i + prompts, mine.stop))
-        part = _Sampling(policy, pieces[at], n=n, heat=heat, chance=chance[at].flatten(0, 1), top_p=top_p, stop=stop)
+        part = _Sampling(policy, pieces[at], n=n, heat=heat, limits=limits, chance=chance[at].flatten(0, 1),
+                         top_p=top_p, stop=stop)
         parts.append(part.run())
     if world() == 1: return concatenate(parts)
     return concatenate([part.to(device) for parts in gathered([part.to('cpu') for part in parts]) for part in parts])

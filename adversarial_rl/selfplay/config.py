@@ -15,7 +15,7 @@ from .matches import OPPONENTS
 
 # %% ../../nbs/11_selfplay/04_config.ipynb #a4dfd4dc
 @dataclass
-@with_defaults(output_dir='output/spiral', checkpoint_dir='checkpoints/spiral', save_steps=10, max_new_tokens=8)
+@with_defaults(output_dir='output/spiral', checkpoint_dir='checkpoints/spiral', save_steps=10)
 class SpiralConfig(RunConfig):
     "Settings of self-play."
     model: str = setting(QWEN, "the policy's base: 'starter_games', a folder, or a name on the Hugging Face hub")
@@ -27,6 +27,7 @@ class SpiralConfig(RunConfig):
         "or each role's mean and deviation in the batch", choices=ROLE_BASELINES)
     opening_plies: int = setting(
         5, 'most random moves before a game; without them self-play forgets positions that it stops visiting', 0, 100)
+    max_new_tokens: int = setting(8, 'longest answer, in tokens; a model that thinks needs hundreds', 1, 100000)
     think: bool = setting(False, 'prompt for <think> and <answer>')
     opponents: str = setting(
         'random minimax', f'opponents before and after training, separated by spaces: {", ".join(OPPONENTS)}, '
