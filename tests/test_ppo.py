@@ -116,6 +116,20 @@ def test_layout_of_the_batch_does_not_matter(policy, change):
     torch.testing.assert_close(gradients(policy), expected, atol=1e-5, rtol=1e-4)
 
 
+def test_a_micro_batch_is_as_wide_as_its_longest_row(policy, monkeypatch):
+    "Rows of like length share one; the scores come back in the batch's order."
+    t, group = ragged(policy)
+    who = learner(policy)
+    batch, _ = ppo.make_batch(t, torch.arange(len(t)) % 2., group, who.config, temperature=.7)
+    assert len(set(batch.lengths())) > 2
+    whole, widths, hidden = who.scorer.score_shared(batch), [], policy.hidden
+    monkeypatch.setattr(policy, 'hidden', lambda ids, *more: widths.append(ids.shape) or hidden(ids, *more))
+    who.scorer.micro_batch = 2
+    parts, ends = who.scorer.score_shared(batch), sorted(batch.lengths(), reverse=True)
+    assert [w for _, w in widths] == ends[::2] and sum(b for b, _ in widths) == len(batch)
+    for a, b in zip(whole, parts): torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
+
+
 @pytest.mark.parametrize('sign', [1, -1])
 def test_a_rewarded_token_becomes_likelier(policy, sign):
     "A bandit: one problem, one token long; one token pays."

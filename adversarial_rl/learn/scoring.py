@@ -45,8 +45,25 @@ class Batch:
     def __len__(self)->int: return len(self.ids)
 
     def __getitem__(self, rows:slice|torch.Tensor)->'Batch':
-        selected: dict[str, Any] = {name: x[rows] for name, x in vars(self).items() if isinstance(x, torch.Tensor)}
-        return replace(self, **selected)
+        return self._cut(lambda x: x[rows])
+
+    def _cut(self, part:Callable[[torch.Tensor], torch.Tensor])->'Batch':
+        cut: dict[str, Any] = {name: part(x) for name, x in vars(self).items() if isinstance(x, torch.Tensor)}
+        return replace(self, **cut)
+
+    @property
+    def used(self)->torch.Tensor:
+        "(B, T) bool, tokens that are scored: they learn or are held."
+        return self.action | self.held
+
+    def lengths(self)->list[int]:
+        "Columns of each row up to its last token that is scored, at least 1."
+        place = torch.arange(1, self.ids.shape[1] + 1, device=self.ids.device)
+        return (self.used * place).amax(1).clamp(min=1).tolist()
+
+    def narrow(self, width:int)->'Batch':
+        "The first columns."
+        return self._cut(lambda x: x[:, :width])
 
 # %% ../../nbs/05_learn/04_scoring.ipynb #6d349384
 class Scores(NamedTuple):
@@ -75,19 +92,27 @@ class Scorer:
             if torch.cuda.is_available(): torch.cuda.empty_cache()
             print(f'out of memory: the {self.name} continues with --micro-batch {self.micro_batch}', file=sys.stderr)
 
+    def pieces(self, batch:Batch)->list[tuple[torch.Tensor, int]]:
+        "Rows and width of each micro-batch: rows of like length together, each as wide as its longest."
+        if len(batch) <= self.micro_batch: return [(torch.arange(len(batch)), batch.ids.shape[1])]
+        lengths = torch.tensor(batch.lengths())
+        rows = lengths.argsort(descending=True, stable=True).split(self.micro_batch)   # What needs most memory first
+        return [(some, int(lengths[some].max())) for some in rows]
+
     def micro_batches(self, batch:Batch)->Iterator[Batch]:
         "The batch in pieces that fit."
-        size = self.micro_batch
-        for i in range(0, len(batch), size): yield batch[i:i + size]
+        for rows, width in self.pieces(batch): yield batch[rows].narrow(width)
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
-        parts = []
-        for part in self.micro_batches(batch):
-            used = part.action | part.held
-            flat = self.policy.score(self.name, part.ids, part.mask, used, temperature=part.temperature)
-            parts.append([torch.zeros(used.shape, device=used.device).masked_scatter(used, x) for x in flat])
-        return Scores(*(torch.cat(column) for column in zip(*parts)))
+        parts, pieces = [], self.pieces(batch)
+        for rows, width in pieces:
+            part = batch[rows].narrow(width)
+            flat = self.policy.score(self.name, part.ids, part.mask, part.used, temperature=part.temperature)
+            wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
+            parts.append([torch.zeros(wide.shape, device=wide.device).masked_scatter(wide, x) for x in flat])
+        order = torch.cat([rows for rows, _ in pieces]).argsort()
+        return Scores(*(torch.cat(column)[order] for column in zip(*parts)))
 
     def score_at_once(self, batch:Batch)->Scores|None:
         "Scores with their graph; None where the batch does not fit into memory at once."
