@@ -1,5 +1,6 @@
 "The classic bugs of PPO on language models, each with a test that catches it."
 import copy
+import weakref
 from dataclasses import replace
 
 import pytest
@@ -367,6 +368,37 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
     assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
 
+class Traced(torch.autograd.Function):
+    "The identity; its node of the graph holds an object, and `fails` is called in its backward pass."
+    @staticmethod
+    def forward(ctx, x, held, fails):
+        ctx.held, ctx.fails = held, fails
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        if ctx.fails: raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+        return gradient, None, None
+
+
+@pytest.mark.parametrize('epochs', [1, 2])
+def test_the_failed_graph_is_gone_before_the_work_is_repeated(policy, monkeypatch, epochs):
+    t, group = ragged(policy)
+    score, graphs = policy.score, []
+    class Held: pass
+    def traced(name, ids, *rest, **kw):
+        logp, *others = score(name, ids, *rest, **kw)
+        if not logp.requires_grad: return logp, *others
+        assert not any(graph() for graph in graphs if len(graphs) == 1)
+        held = Held()
+        graphs.append(weakref.ref(held))
+        return Traced.apply(logp, held, len(graphs) == 1), *others
+    monkeypatch.setattr(policy, 'score', traced)
+    who = learner(policy, ppo_epochs=epochs)
+    who.update(t, rewards(t), group, temperature=.7)
+    assert who.scorer.micro_batch == 6 and len(graphs) == 1 + 2 * epochs
+
+
 def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
     t, group = ragged(policy)
     def broken(*a, **kw): raise RuntimeError('shapes do not match')
@@ -432,6 +464,37 @@ def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokeniz
     true = gradient(full, 1.)
     def error(scale): return ((gradient(half, scale) - true).norm() / true.norm()).item()
     assert error(1.) > .3 and error(4096.) < .01
+
+
+def planted(model, where='model.layers.1.input_layernorm.weight'):
+    "The model with one weight that is not a number."
+    with torch.no_grad(): dict(model.named_parameters())[where][0] = float('nan')
+    return model
+
+
+@pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16, torch.float32])
+def test_a_weight_that_is_not_a_number_ends_sampling_and_training_with_one_line(policy, qwen, tokenizer, dtype):
+    "Without a check a token is sampled from nothing, and the canary blames the adapter; with tolerance 0 it goes on."
+    sick = Policy(planted(qwen().to(dtype)), tokenizer, PLAYERS, rank=4)
+    advice = r'overflow: the log-probabilities of sampling are not finite in float\d\d; '
+    if dtype == torch.float16: advice += 'use --dtype bfloat16'
+    with pytest.raises(UsageError, match=advice.replace('float', 'b?float')): ragged(sick)
+    t, group = ragged(policy)
+    before = weights(sick)
+    with pytest.raises(UsageError, match='overflow: the log-probabilities of training are not finite'):
+        learner(sick, logp_tolerance=0.).update(t, rewards(t), group, temperature=.7)
+    assert torch.equal(weights(sick), before)
+
+
+def test_a_loss_that_is_not_finite_ends_the_run(policy, monkeypatch):
+    t, group = ragged(policy)
+    true = ppo._update_loss
+    def infinite(*a):
+        loss, terms = true(*a)
+        return loss / 0, terms
+    monkeypatch.setattr(ppo, '_update_loss', infinite)
+    with pytest.raises(UsageError, match='overflow: the loss is not finite in float32; if metrics grew before'):
+        learner(policy).update(t, rewards(t), group, temperature=.7)
 
 
 def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):

@@ -1,10 +1,13 @@
 "Rollouts of any causal language model: stages, limits, stops, chat templates, tokens that are never encoded twice."
+import weakref
+
 import pytest
 import torch
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.grader.test_cases import parse_tests
+from adversarial_rl.model.decoding import Decoder
 from adversarial_rl.model.players import Discriminator, Generator, make_players
 from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
@@ -117,6 +120,34 @@ def test_batching_does_not_change_greedy(qwen, tokenizer):
     g, problems = Generator(policy, max_new_tokens=10), starter_problems('held_out', 5)
     together = g.write(problems, 1, 0)
     assert together.texts == [g.write([p], 1, 0).texts[0] for p in problems]
+
+
+def test_out_of_memory_samples_the_same_with_fewer_rows(qwen, tokenizer, monkeypatch, capsys):
+    "Memory runs out while prompts are read, and in a later token; the failed cache is freed; next time fewer rows."
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    problems, feed, read, caches = starter_problems('held_out', 3), Decoder.feed, Decoder.read, []
+    def write(heat): return Generator(policy, max_new_tokens=6).write(problems, 4, heat, rng())
+    def tight(method, most):
+        def limited(self, tokens, *rest):
+            if method is read:
+                assert not any(cache() for cache in caches)
+                caches.append(weakref.ref(self))
+            logits = method(self, tokens, *rest)
+            if len(logits) > most: raise RuntimeError('CUDA error: CUBLAS_STATUS_ALLOC_FAILED')
+            return logits
+        return limited
+    whole = {heat: write(heat) for heat in (1., 0.)}
+    monkeypatch.setattr(Decoder, 'feed', tight(feed, 6))
+    monkeypatch.setattr(Decoder, 'read', tight(read, 3))
+    for heat, message in ((1., 'out of memory: sampling continues with transcripts side by side: 6\n'
+                               'out of memory: sampling continues with transcripts side by side: 3\n'), (0., '')):
+        caches.clear()
+        t = write(heat)
+        assert t.texts == whole[heat].texts and torch.equal(t.ids, whole[heat].ids)
+        torch.testing.assert_close(t.logp, whole[heat].logp)
+        assert torch.equal(t.truncated, whole[heat].truncated) and capsys.readouterr().err == message
+    monkeypatch.setattr(Decoder, 'read', tight(read, 0))
+    with pytest.raises(RuntimeError, match='CUBLAS'): write(1.)
 
 
 def test_one_temperature_for_each_stage(qwen, tokenizer):

@@ -113,10 +113,13 @@ def failed(message:str, code:int)->int:
     return code
 
 # %% ../../nbs/01_core/01_errors.ipynb #a03307e6
+# cuBLAS says that it is not initialized where it finds no room for its buffers
+_NO_MEMORY = ('out of memory', 'allocate memory', 'alloc_failed', 'allocation_failed', 'cublas_status_not_initialized')
+
 def out_of_memory(e:BaseException)->bool:
-    "Whether an exception reports that memory ran out; PyTorch reports it as a `RuntimeError`."
+    "Whether an exception reports that memory ran out; PyTorch and CUDA's libraries report it as a `RuntimeError`."
     if isinstance(e, MemoryError): return True
-    return isinstance(e, RuntimeError) and any(x in str(e).lower() for x in ('out of memory', 'allocate memory'))
+    return isinstance(e, RuntimeError) and any(x in str(e).lower() for x in _NO_MEMORY)
 
 @contextlib.contextmanager
 def enough_memory(advice:str # What to do, with the flags to lower

@@ -13,6 +13,7 @@ import torch
 
 from ..core.parallel import add_up
 from ..core.settings import PPOConfig
+from .scoring import overflow
 
 # %% ../../nbs/05_learn/05_optimizer.ipynb #7e65caf2
 def kl_estimate(logp:torch.Tensor,      # Of sampled tokens under the policy
@@ -84,7 +85,8 @@ class Optimizer:
         self.rates, self.decay = (config.learning_rate, value_learning_rate), config.learning_rate_decay
         groups = [dict(params=params, lr=rate) for params, rate in zip((self.adapter, self.head), self.rates)]
         self.adamw = torch.optim.AdamW(groups, betas=(0.9, config.adam_beta2), eps=1e-8, weight_decay=0.)
-        self.scale = _LossScale(policy.model.dtype == torch.float16)
+        self.dtype = policy.model.dtype
+        self.scale = _LossScale(self.dtype == torch.float16)
 
     def progress(self, done:float):
         "Set the step sizes for a run of which this share, from 0 to 1, is done."
@@ -106,6 +108,8 @@ class Optimizer:
         finite = math.isfinite(norm + torch.nn.utils.clip_grad_norm_(self.head, MAX_GRAD_NORM).item())
         if finite: self.adamw.step()
         self.scale.count(finite)
+        if self.scale.on and used == 1 and not finite:
+            raise overflow('the gradient, at a loss scale of 1, is', self.dtype)
         return dict(grad_norm=norm, finite_steps=float(finite)) | (dict(loss_scale=used) if self.scale.on else {})
 
     def state_dict(self)->dict[str, Any]:

@@ -17,7 +17,7 @@ from ..core.parallel import gathered, share, world
 from ..core.settings import PPOConfig
 from .advantages import at_last, gae, group_centred, whiten
 from .optimizer import explained_variance, kl_estimate, Optimizer, policy_loss, value_loss
-from .scoring import Batch, check_sync, Scorer, Scores
+from .scoring import Batch, check_finite, check_sync, Scorer, Scores
 from .transcripts import stage_episode, Transcripts
 
 # %% ../../nbs/05_learn/06_ppo.ipynb #29aa6fdf
@@ -146,7 +146,9 @@ class _Steps:
     def step(self, batch:Batch)->dict[str, float]:
         "One optimizer step, to which each process contributes its share of the rows; its metrics."
         rows, mine, n_actions = len(batch), batch[share(len(batch))], max(1, int(batch.action.sum()))
-        def gradients(): return self.gradients(mine, self.graph if rows <= self.scorer.micro_batch else None)
+        def gradients():
+            graph, self.graph = self.graph, None   # Not kept where memory runs out
+            return self.gradients(mine, graph if rows <= self.scorer.micro_batch else None)
         reports = [report for part in gathered(self.scorer.fitting(rows, gradients)) for report in part]
         means = {k: sum(report[k] / n_actions for report in reports) for k in reports[0]}
         return means | dict(ratio_gap=max(report['ratio_gap'] for report in reports)) | self.optimizer.step()
@@ -158,6 +160,7 @@ class _Steps:
         for part in self.scorer.micro_batches(batch):
             scores = graph or self.scorer.score(part)
             loss, terms = _update_loss(part, scores, self.learns_policy)
+            check_finite(loss.detach(), 'the loss is', self.scorer.policy.model.dtype)
             self.optimizer.backward(loss / batch.n_tokens)
             moved = (scores.logp - part.old_logp)[part.action].abs()
             ratio_gap = moved.max().exp().item() - 1 if len(moved) else 0.   # 0 before the first step
@@ -187,11 +190,11 @@ class Learner:
         if not at.any(): return metrics
         saving = self.policy.checkpointing() if config.gradient_checkpointing else contextlib.nullcontext()
         with self.policy.player(self.name), saving:
-            graph = self.score(batch)
+            learns_policy = self.updates >= config.critic_warmup
+            steps = _Steps(self.scorer, self.optimizer, config, learns_policy, self.score(batch))
             metrics |= _before_update(self.name, batch, config)
             self.count_update()
             batch.adv, batch.ret = _token_advantages(batch, config)
-            steps = _Steps(self.scorer, self.optimizer, config, self.updates > config.critic_warmup, graph)
             metrics |= steps.run(batch)
         return metrics | dict(explained_variance=explained_variance(batch.value[at], batch.ret[at]))
 
@@ -204,6 +207,7 @@ class Learner:
         single = world() == self.config.ppo_epochs == self.config.minibatches == 1
         graph = self.scorer.score_at_once(batch) if single else None
         batch.old_logp, batch.entropy, batch.value = (x.detach() for x in graph or self.scorer.score_shared(batch))
+        check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
         return graph
 
     def count_update(self):

@@ -15,6 +15,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from ..core.parallel import gathered, share, world
+from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
 from .decoding import choose, Decoder
 from ..problems.stages import PLAIN_STOP
@@ -216,10 +217,24 @@ class _Sampling:
         "The finished transcripts."
         openings, tokenizer = [ids for ids in self.openings for _ in range(self.n)], self.policy.tokenizer
         t = _put_together(openings, self.log, len(self.heat), tokenizer.pad_token_id)
+        check_finite(t.logp, 'the log-probabilities of sampling are', self.policy.model.dtype)
         return replace(t, texts=_texts(t, tokenizer, self.ends.stop)).to(self.policy.device)
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c4d9755d
-_MAX_ROWS = 256   # Transcripts sampled side by side
+_MAX_ROWS = 256   # Transcripts sampled side by side, fewer where memory ran out
+
+def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
+              chance:torch.Tensor, # (P, n, S, limit of tokens)
+              rows:int,            # Transcripts side by side
+              **how)->list[Transcripts]:
+    "`n` transcripts of each of `P` prompts, in parts."
+    parts, (n, copies, prompts) = [], (chance.shape[1], min(chance.shape[1], rows), max(1, rows // chance.shape[1]))
+    for i in range(0, len(pieces), prompts):
+        for k in range(0, n, copies):
+            part = chance[i:i + prompts, k:k + copies]
+            at = dict(n=part.shape[1], chance=part.flatten(0, 1))
+            parts.append(_Sampling(policy, pieces[i:i + prompts], **at, **how).run())   # Its cache is freed at once
+    return parts
 
 @torch.no_grad()
 def sample(policy,                                     # A `Policy`, with a player's adapter on
@@ -236,12 +251,10 @@ def sample(policy,                                     # A `Policy`, with a play
     heat = list(temperature) if isinstance(temperature, Sequence) else [temperature] * S
     limits = list(max_new_tokens) if isinstance(max_new_tokens, Sequence) else [max_new_tokens] * S
     chance = torch.rand(len(pieces), n, S, max(limits), generator=generator, device=device)
-    mine, prompts = share(len(pieces)), max(1, _MAX_ROWS // n)
-    parts = []
-    for i in range(mine.start, mine.stop, prompts):
-        at = slice(i, min(i + prompts, mine.stop))
-        part = _Sampling(policy, pieces[at], n=n, heat=heat, limits=limits, chance=chance[at].flatten(0, 1),
-                         top_p=top_p, stop=stop)
-        parts.append(part.run())
+    mine, rows = share(len(pieces)), min(getattr(policy, 'most_rows', _MAX_ROWS), len(pieces) * n)
+    how = dict(heat=heat, limits=limits, top_p=top_p, stop=stop)
+    def sampled(rows): return _in_parts(policy, pieces[mine], chance[mine], rows, **how)
+    parts, fitted = fitting(sampled, rows, then='sampling continues with transcripts side by side:')
+    if fitted < rows: policy.most_rows = fitted
     if world() == 1: return concatenate(parts)
     return concatenate([part.to(device) for parts in gathered([part.to('cpu') for part in parts]) for part in parts])
