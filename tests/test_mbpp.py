@@ -8,21 +8,26 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import processes
 import pytest
 import torch
 
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.game.run_training import main as train_main
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grpo.code_execution import prompt_rows
 from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator
 from adversarial_rl.mbpp.report import read_report
+from adversarial_rl.mbpp.training import problems_of
 from adversarial_rl.mbpp.writers import Bare, Control, program_in
-from adversarial_rl.model.policy import load_model
+from adversarial_rl.model.players import Generator
+from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
@@ -179,6 +184,55 @@ def test_a_model_with_a_chat_template_gets_one_turn(copy, qwen, tokenizer):
     report = MBPPEvaluator(config).evaluate(Bare(qwen(), chat), show=False)
     assert report.problems == 3
     for r in report.results: assert r.prompt.startswith('<user>Write a function') and r.prompt.endswith('<assistant>')
+
+
+def test_a_generator_that_chats_is_shown_what_a_prompted_model_is(copy, qwen, tokenizer):
+    "The first test stands in its prompt and the others do not; a model that continues text sees the words alone."
+    chat = copying.deepcopy(tokenizer)
+    chat.chat_template = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}"
+    config = MBPPEvalConfig(dataset_path=str(copy), samples=0, num_questions=3)
+    for own, shown in ((chat, True), (tokenizer, False)):
+        evaluator = MBPPEvaluator(config)
+        generator = Generator(Policy(qwen(), own, ['generator'], rank=4), max_new_tokens=4)
+        report = evaluator.evaluate(generator, show=False)
+        for r in report.results:
+            p, = (p for p in evaluator.problems if p.id == r.id)
+            first, *hidden = [t.split('\n')[-1] for t in p.baseline_tests]
+            assert (first in r.prompt) is shown and not any(t in r.prompt for t in hidden)
+            assert r.tests == list(p.baseline_tests[1:])
+        read = [own.decode(ids[0]) for ids in generator._pieces.values()]
+        assert len(read) == 3 and all(('assert ' in text) is shown for text in read)
+
+
+def splits(n=4):
+    "A small MBPP with problems of the train, validation and test splits."
+    return [row | dict(task_id=first + i) for first in (601, 511, 11) for i, row in enumerate(rows('full', n))]
+
+
+def test_training_on_mbpp(tmp_path, monkeypatch):
+    "Its train split, with the first test in the words and the others to grade with; held out is the validation split."
+    (tmp_path/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, splits())))
+    monkeypatch.setenv('MBPP_DATASET_PATH', str(tmp_path/'mbpp.jsonl'))
+    flags = f"""--generator-model starter --discriminator-model starter --device cpu --problems-file mbpp
+        --stages code --max-new-tokens 24 --stages-together --n-discriminator-steps 0 --n-generator-steps 1
+        --k-alternating-steps 0 --problems-per-step 2 --group-size 2 --opponents 1 --held-out 3 --no-mbpp-eval
+        --output-dir {tmp_path/'out'} --checkpoint-dir {tmp_path/'ck'}"""
+    assert train_main(flags.split()) == 0
+    assert json.loads((tmp_path/'out'/'training_results.json').read_text())['held_out']['problems_after'] == 3
+    training, held_out = problems_of(TrainingConfig(problems_file='mbpp', held_out=3))
+    assert [p.id for p in training + held_out] == [f'mbpp/{i}' for i in (601, 602, 603, 604, 511, 512, 513)]
+    for p, row in zip(training, splits()):
+        first, *hidden = row['test_list']
+        assert p.description.endswith(first) and p.baseline_tests == tuple(hidden)
+    chats = prompt_rows('mbpp')(SimpleNamespace(chat_template='yes'))
+    for row, p in zip(chats, training):
+        assert row['tests'] == list(p.baseline_tests) and row['prompt'][0]['content'].startswith(p.description)
+
+
+def test_a_copy_without_a_train_split_says_so(tmp_path, copy, capfd):
+    flags = ['--problems-file', 'mbpp', '--mbpp-dataset-path', str(copy), '--generator-model', 'starter',
+             '--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck')]
+    assert train_main(flags) == 2 and 'this copy has no problems of the train split' in capfd.readouterr().err
 
 
 def test_a_prompt_longer_than_the_window_gets_no_answer(copy, qwen, tokenizer):

@@ -40,8 +40,9 @@ from .schedule import schedule, Step
 from ..grader.pool import isolated, sandbox_report
 from ..learn.ppo import Learner
 from ..mbpp.callback import interval_evaluation
+from ..mbpp.training import problems_of
 from ..measure.held_out import evaluate_players
-from ..model.players import Discriminator, Generator, make_players, training_problems
+from ..model.players import Discriminator, Generator, make_players
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage
 from ..record.checkpoints import newest_checkpoint
@@ -122,7 +123,8 @@ class AdversarialTrainer(Trainer):
                  beside:dict[str, Any] | None=None # Further settings that must not change when the run is resumed
                 ):
         super().__init__(config, ppo, beside)
-        self.training, self.held_out = training_problems(config)   # Before a model is loaded
+        path = (beside or {}).get('mbpp_dataset_path', '')
+        self.training, self.held_out = problems_of(config, path)   # Before a model is loaded
         self.pair = Pair(config, ppo, self.platform, random=self.random, stages=stages)
         self.players, self.names = self.pair.players, [s.name for s in self.pair.generator.stages]
         for player in self.players.values(): player.check_window(self.training + self.held_out)

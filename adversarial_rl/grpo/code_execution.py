@@ -31,7 +31,7 @@ from .resuming import Resumed, SettingsCallback
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.rewards import execution_reward, generator_reward
 from ..mbpp.callback import interval_evaluation
-from ..mbpp.dataset import load_mbpp
+from ..mbpp.training import mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot, program_in
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
@@ -51,11 +51,12 @@ def prompt_rows(which:str,              # 'starter', 'mbpp' or a problems file
     "Reads the problems; the function makes the rows that TRL samples from, given the tokenizer."
     if which == 'starter':
         return lambda tokenizer: [_row(p) for p, _ in printing_prompts('training')]
-    problems = load_mbpp('full', 'train', dataset_path or None) if which == 'mbpp' else solved_problems(which)
+    problems = mbpp_problems('train', dataset_path) if which == 'mbpp' else solved_problems(which)
+    hidden = slice(1, None) if which == 'mbpp' else slice(None)   # The prompt shows the first test
     def rows(tokenizer)->list[dict[str, Any]]:
         chat = bool(getattr(tokenizer, 'chat_template', None))
         def prompt(p): return [dict(role='user', content=chat_turn(p) + _PRINT)] if chat else few_shot(p)
-        return [_row(prompt(p), p.baseline_tests, entry_points(p)) for p in problems]
+        return [_row(prompt(p), p.baseline_tests[hidden], entry_points(p)) for p in problems]
     return rows
 
 def check_rows(policy:Any,                # With a model and a tokenizer

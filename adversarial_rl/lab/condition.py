@@ -29,10 +29,11 @@ from ..grader.suites import judge_suites
 from ..grader.test_cases import test_input
 from .trl_control import train_trl_control
 from ..learn.ppo import Learner
+from ..mbpp.training import problems_of
 from ..measure.held_out import distinct_share, sample_suites, validity_by_problem
 from ..measure.inputs import baseline_suites, random_inputs, RandomTester
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
-from ..model.players import Discriminator, Generator, training_problems
+from ..model.players import Discriminator, Generator
 from ..model.policy import load_model, Policy
 from ..problems.problem import Problem
 from ..problems.stages import stages_named
@@ -145,7 +146,7 @@ def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfi
                  )->dict[str, Any]:   # What `training_results.json` holds
     "Train in one condition with one thread, and measure."
     torch.set_num_threads(1)
-    problems = training_problems(config)[1]
+    problems = problems_of(config)[1]
     quarter = problems[:max(1, len(problems) // 4)]
     trainer = None if condition.trl else own_trainer(condition, config, ppo)
     generator = trainer.pair.generator if trainer else _control_generator(config)

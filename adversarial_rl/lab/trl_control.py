@@ -18,7 +18,8 @@ from ..grader.grading import grade_many
 from ..grader.pool import Job
 from ..learn.rewards import generator_reward
 from ..learn.transcripts import Transcripts
-from ..model.players import Generator, training_problems
+from ..mbpp.training import problems_of
+from ..model.players import Generator
 from ..model.policy import Policy
 from ..problems.problem import Problem
 
@@ -73,7 +74,7 @@ def train_with_trl(policy:Policy, prompts:Sequence[str], reward:Callable, rollou
 # %% ../../nbs/14_lab/04_trl_control.ipynb #4f7e10a3
 def train_trl_control(generator:Generator, config:TrainingConfig, ppo:PPOConfig, goes_on:Callable[[int], bool])->int:
     "Train the generator with batches of 16 problems; returns the number of steps."
-    problems, group_size = {p.id: p for p in training_problems(config)[0]}, 8
+    problems, group_size = {p.id: p for p in problems_of(config)[0]}, 8
 
     def share_passed(prompts, code, **more):
         outcomes = grade_many([Job.of(problems[i], c) for c, i in zip(code, prompts)])

@@ -103,7 +103,8 @@ class MBPPEvaluator:
         "How a subject writes programs."
         if isinstance(subject, Control): return subject
         if isinstance(subject, Bare): return Prompted(subject, self.config, self.solved)
-        return Staged(subject) if isinstance(subject, Generator) else Function(subject, self.config)
+        if isinstance(subject, Generator): return Staged(subject, self.config.shown_tests)
+        return Function(subject, self.config)
 
     def evaluate(self, subject:Subject,
                  name:str='model',                  # Name of the model in the results

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import torch
 
-from .dataset import assertion, expected, MBPPEvalConfig
+from .dataset import expected, MBPPEvalConfig, with_shown
 from ..model.agents import Source, torch_source, Writer
 from ..model.players import Generator
 from ..model.rollout import sample
@@ -32,8 +32,7 @@ def _question(problem:Problem, shown:int)->str:
     if not shown:
         name, line = problem.function_name, problem.function_signature
         return f'{problem.description} Name it {name}; it begins with: {line}\n'
-    tests = '\n'.join(assertion(t) for t in problem.baseline_tests[:shown])
-    return f'{problem.description} Your code should pass these tests:\n\n{tests}\n'
+    return with_shown(problem, shown).description + '\n'
 
 def few_shot(problem:Problem, solved:Sequence[Problem]=(), shown:int=1)->str:
     "The paper's prompt, with solved tasks before the question."
@@ -209,24 +208,27 @@ class Prompted:
 
 # %% ../../nbs/08_mbpp/04_writers.ipynb #5becb2d7
 class Staged:
-    "A generator that goes through its stages."
+    "A generator that goes through its stages; with a chat template it is shown the tests that a prompted model is."
     form = 'stages'
-    def __init__(self, player:Generator): self.player, self.device = player, player.policy.device
+    def __init__(self, player:Generator, shown:int=0): # Tests shown, where it has a chat template
+        self.player, self.device = player, player.policy.device
+        self.shown = shown if getattr(player.policy.tokenizer, 'chat_template', None) else 0
 
     def weight(self, problem:Problem)->int:
         "Tokens before the first stage."
-        return len(self.player.pieces(problem)[0])
+        return len(self.player.pieces(with_shown(problem, self.shown))[0])
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
         "`n` answers to each problem, each with all its stages."
-        t = self.player.write(problems, n, temperature, rng)
+        asked = [with_shown(p, self.shown) for p in problems]
+        t = self.player.write(asked, n, temperature, rng)
         flat = [p for p in problems for _ in range(n)]
         answers = [Answer('\n'.join(f'### {s.title}\n{text}' for s, text in zip(self.player.stages, texts)),
                           program_in(program, p.function_name), cut)
                    for texts, program, p, cut
                    in zip(t.texts, self.player.programs(t, flat), flat, t.truncated.any(1).tolist())]
         return [Written(f'{p.description}\n{p.function_signature}', answers[i * n:(i + 1) * n])
-                for i, p in enumerate(problems)]
+                for i, p in enumerate(asked)]
 
 # %% ../../nbs/08_mbpp/04_writers.ipynb #6bf6adf4
 def _answer_text(answer:Any,   # A text, or what a pipeline returns: rows with 'generated_text', a text or turns

@@ -45,17 +45,18 @@ class Player:
     name: str   # Its adapter
     def __init__(self, policy:Policy, stages:Sequence[ReasoningStage], max_new_tokens:TokenLimit):
         self.policy, self.stages, self.limits = policy, stages, stage_limits(max_new_tokens, stages)
-        self._pieces: dict[str, list[list[int]]] = {}
+        self._pieces: dict[tuple[str, str], list[list[int]]] = {}
 
     def pieces(self, problem:Problem)->list[list[int]]:
         "Token ids of the text before each of the `S` stages."
-        if problem.id not in self._pieces:
+        key = (problem.description, problem.function_signature)
+        if key not in self._pieces:
             tokenizer = self.policy.tokenizer
             bare = not getattr(tokenizer, 'chat_template', None)   # A chat template writes its own first token
             texts = enumerate(pieces(tokenizer, problem, self.stages))
             ids = [tokenizer(text, add_special_tokens=bare and i == 0)['input_ids'] for i, text in texts]
-            self._pieces[problem.id] = ids
-        return self._pieces[problem.id]
+            self._pieces[key] = ids
+        return self._pieces[key]
 
     def check_window(self, problems:Sequence[Problem])->None:
         "Raise `UsageError` for the first problem whose prompt leaves no room for answers in the model's window."
