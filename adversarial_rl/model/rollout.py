@@ -17,7 +17,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose, Decoder
+from .decoding import choose
+from .static_step import fastest_decoder
 from ..problems.stages import PLAIN_STOP
 
 # %% ../../nbs/06_model/03_rollout.ipynb #ffa90389
@@ -158,7 +159,7 @@ class _Sampling:
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
         self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, 0.])
         self.limits = torch.tensor([*limits, limits[-1]])   # Finished rows are in a stage more
-        self.decoder, self.rows = Decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
+        self.decoder, self.rows = fastest_decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
         self.logits = self.decoder.read(self.openings, copies)
         self.owner = torch.arange(len(pieces) * n) // (n // copies)
         self.first = torch.arange(len(self.logits)) * (n // copies)
