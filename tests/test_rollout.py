@@ -257,11 +257,26 @@ def test_half_precision_samples_with_the_adapter_merged_only_where_that_is_fine_
     before, places = [w.clone() for w in weights], [w.data_ptr() for w in weights]
     ids = torch.randint(100, 600, (2, 20))
     with torch.no_grad():
-        with policy.player('generator'): learning = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
+        with policy.player('generator'): learning = policy.hidden(ids)
         with policy.sampling('generator'):
             merged = all(m.disable_adapters for m in layers)
-            sampling = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
-        with policy.reference(): base = policy.hidden(ids, torch.ones_like(ids, dtype=torch.bool))
+            sampling = policy.hidden(ids)
+        with policy.reference(): base = policy.hidden(ids)
     assert merged == (dtype == torch.float16)
     assert (learning - sampling).abs().mean() < .05 * (learning - base).abs().mean()
     assert places == [w.data_ptr() for w in weights] and all(map(torch.equal, weights, before))
+
+
+@pytest.mark.parametrize('gigabytes,rows', [(1e-4, 1), (.5, 633), (16, 1024)])
+def test_a_gpu_samples_as_many_rows_as_its_memory_holds(qwen, tokenizer, monkeypatch, gigabytes, rows):
+    "Half of what this process has not taken; a row is 384 kB of cache and 10 kB of logits."
+    from types import SimpleNamespace
+
+    from adversarial_rl.model.rollout import _rows_that_fit
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    assert _rows_that_fit(policy, 1000) == 256
+    policy.device = torch.device('cuda')
+    monkeypatch.setattr(torch.cuda, 'get_device_properties',
+                        lambda _: SimpleNamespace(total_memory=int(gigabytes * 1e9) + 7))
+    monkeypatch.setattr(torch.cuda, 'memory_allocated', lambda _: 7)
+    assert abs(_rows_that_fit(policy, 1000) - rows) <= 1

@@ -306,15 +306,14 @@ class Policy(_Adapters):
         "Inside, activations are computed again in the backward pass; raises `UsageError` where the model cannot."
         return _checkpointing(self.model.get_base_model())
 
-    def hidden(self, ids:torch.Tensor, mask:torch.Tensor)->torch.Tensor:
-        "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`."
-        decoder = self.model.get_base_model().base_model
-        return decoder(input_ids=ids, attention_mask=mask.long(), use_cache=False).last_hidden_state
+    def hidden(self, ids:torch.Tensor)->torch.Tensor:
+        "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`, of which no real token sees padding."
+        return self.model.get_base_model().base_model(input_ids=ids, use_cache=False).last_hidden_state
 
     def score(self, name:str, ids:torch.Tensor, mask:torch.Tensor, action:torch.Tensor, *,
               temperature:float=1.0)->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         "Log-probabilities, entropies and values `(n,)` of the `n` tokens where `action` `(B, T)` is true, row by row."
         at = action[:, 1:]
-        h = self.hidden(ids, mask)[:, :-1][at]
+        h = self.hidden(ids)[:, :-1][at]
         logp, entropy = score_tokens(h, OutputLayer(self.model), ids[:, 1:][at], temperature)
         return logp, entropy, self.heads[name](h)

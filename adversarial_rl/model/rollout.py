@@ -224,6 +224,17 @@ class _Sampling:
 # %% ../../nbs/06_model/03_rollout.ipynb #c4d9755d
 _MAX_ROWS = 256   # Transcripts sampled side by side, fewer where memory ran out
 
+def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
+    "Transcripts side by side: on a GPU as many as half of the memory that is left holds, up to four times as many."
+    if torch.device(policy.device).type != 'cuda': return _MAX_ROWS
+    config, width = policy.model.config.get_text_config(), policy.model.dtype.itemsize
+    heads = getattr(config, 'num_key_value_heads', None) or config.num_attention_heads
+    size = getattr(config, 'head_dim', None) or config.hidden_size // config.num_attention_heads
+    row = 2 * tokens * heads * size * width * (config.num_hidden_layers + 1) + 16 * config.vocab_size   # Cache, logits
+    # What this process holds, not what is free: the same state samples in the same parts
+    left = torch.cuda.get_device_properties(policy.device).total_memory - torch.cuda.memory_allocated(policy.device)
+    return max(1, min(4 * _MAX_ROWS, left // 2 // row))
+
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
               chance:torch.Tensor, # (P, n, S, limit of tokens)
               rows:int,            # Transcripts side by side
@@ -252,7 +263,8 @@ def sample(policy,                                     # A `Policy`, with a play
     heat = list(temperature) if isinstance(temperature, Sequence) else [temperature] * S
     limits = list(max_new_tokens) if isinstance(max_new_tokens, Sequence) else [max_new_tokens] * S
     chance = torch.rand(len(pieces), n, S, max(limits), generator=generator, device=device)
-    mine, rows = share(len(pieces)), min(getattr(policy, 'most_rows', _MAX_ROWS), len(pieces) * n)
+    mine, tokens = share(len(pieces)), max(sum(map(len, row)) for row in pieces) + sum(limits)
+    rows = min(getattr(policy, 'most_rows', len(pieces) * n), len(pieces) * n, _rows_that_fit(policy, tokens))
     how = dict(heat=heat, limits=limits, top_p=top_p, stop=stop)
     def sampled(rows): return _in_parts(policy, pieces[mine], chance[mine], rows, **how)
     parts, fitted = fitting(sampled, rows, then='sampling continues with transcripts side by side:')
