@@ -4,10 +4,13 @@
     python tests/hosts.py --only docker docker-user --install venv
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
-copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. The
-exit code is 0 if no test failed.
+copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. So is
+each row, until the grader or its tests change: the command can be stopped and goes on. The exit code is 0 if no test
+failed.
 """
 import argparse
+import hashlib
+import json
 import os
 import re
 import shutil
@@ -105,6 +108,13 @@ def visit(host, python, begin, tests)->list:
     return [layers, counts.get('passed', 0), wrong, counts.get('skipped', 0)]
 
 
+def state(tests)->str:
+    "A digest of the grader, the modules below it and the tests."
+    folders = [*(ROOT/'adversarial_rl'/name for name in ('core', 'problems', 'grader')), ROOT/'tests'/'hostile']
+    files = [*(path for folder in folders for path in sorted(folder.rglob('*.py'))), *(ROOT/name for name in tests)]
+    return hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--python', nargs='+', default=[sys.executable], help='interpreters')
@@ -113,15 +123,22 @@ def main():
     parser.add_argument('--tests', nargs='+', default=TESTS)
     parser.add_argument('--results', help='document whose table is written')
     args = parser.parse_args()
-    folder, rows = ROOT/'output'/'hosts', []
+    folder, rows, now = ROOT/'output'/'hosts', [], state(args.tests)
     folder.mkdir(parents=True, exist_ok=True)
+    kept = folder/'rows.json'
+    done = json.loads(kept.read_text()) if kept.exists() else {}
     for interpreter in args.python:
         ways = build(interpreter, folder)
         for host in args.only:
             for way in args.install:
-                python, mounts = ways[way]
-                begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
-                rows.append([MEANING[host], version_of(interpreter), way, *visit(host, python, begin, args.tests)])
+                row = [MEANING[host], version_of(interpreter), way]
+                key = ' '.join([now, *row])
+                if key not in done:
+                    python, mounts = ways[way]
+                    begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
+                    done[key] = visit(host, python, begin, args.tests)
+                    kept.write_text(json.dumps(done, indent=1))
+                rows.append([*row, *done[key]])
                 print(*rows[-1], flush=True)
     heads = 'host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped'
     table = markdown_table(heads, rows)

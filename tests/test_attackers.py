@@ -1,10 +1,13 @@
 "Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
+import ctypes
 import os
 import site
 import struct
 import sys
 import sysconfig
 import time
+import warnings
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -578,6 +581,12 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
 sum(held[i] for i in range(0, size, 4096))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
     assert grade(code, []).stdout == '0\n'
+    if not hasattr(ctypes.CDLL(None), 'madvise'): pytest.skip('needs glibc')
+    advise = 'import ctypes, mmap, os\nfd = os.open(os.__file__, os.O_RDONLY)\nlibc = ctypes.CDLL(None)\n'
+    held = 'held = mmap.mmap(fd, 0, prot=mmap.PROT_READ)\n'
+    asked = 'print(libc.mincore(None, 0, None), libc.madvise(ctypes.c_void_p(1), 4096, 21))\n'   # No page begins at 1
+    advised = 'held.madvise(mmap.MADV_WILLNEED)\nheld.madvise(mmap.MADV_DONTNEED)\nprint(held[:1] > b"")'
+    assert grade(f'{advise}{held}{asked}{advised}', []).stdout == '-1 0\nTrue\n'
 
 
 def test_tests_that_hang_take_no_other_test_with_them():
@@ -596,3 +605,79 @@ def test_a_message_makes_no_row_of_the_table():
     lines = table(o, tests).splitlines()
     assert [line for line in lines if not line.startswith(' ')][-1].startswith('runtime_error: 0 of 2')
     assert not any(line.startswith(('passed', 'success')) for line in lines)
+
+
+LITERALS = '9' * 400 + ' + 1j', '9' * 400 + ' - 0j', '9' * 5000, '-' * 150 + '1', '1e999j * 1e999'
+
+
+@pytest.mark.parametrize('number', LITERALS)
+def test_no_literal_of_a_model_raises(number):
+    for text in f'assert f({number}) == 2', f'assert f(1) == {number}', f'assert f(1) == 2 and {number}':
+        parse_tests(text, 'f')
+        assert grade(RIGHT, [text, 'assert f(1) == 2'], function_name='f').kind != 'infra_error'
+
+
+SETS = """list({(None, f(102)), 3, 7, 11})[2] == 3
+list({(None, 1), (1, 1), (2, f(1))})[1] == (1, 1)
+list({1e309 - 1e309, f(134), 3, 7, 11})[1] == 135
+str({(int, f(1)), 3, 7}) > ''
+list(map(list, [{None, 'a', f(1)}]))
+sorted([{len, f(1), 7}], key=repr)
+dict(map(set, [[None, f(1)]]))
+repr([f(1), ({None, 's'}, 2)])
+sum({f(1), 1e309 - 1e309}) != 2
+max([{None, f(1)}], key=list)
+'%s' % [{None, f(1)}]
+list(zip({None, f(1)}))
+tuple(enumerate({f(1), int}))
+list({frozenset([None]), f(1)})""".splitlines()
+
+
+@pytest.mark.parametrize('look', SETS)
+def test_no_set_shows_an_order_that_follows_from_addresses(look):
+    kept = parse_tests(f'assert {look}', 'f')
+    assert kept and not any(grade(RIGHT, kept, function_name='f').per_test)
+
+
+def test_sets_whose_order_no_address_decides_are_plain_data():
+    tests = ['len({None, f(1)}) == 2', '{None, f(1)} == {2, None}', 'None in {None, f(1)}', 'list({f(1)}) == [2]',
+             "list({f(1), 'a'}) == list({f(1), 'a'})", 'str({f(1)}) == "{2}"', 'sorted({3, f(1)}) == [2, 3]',
+             'list({None}) == [None] and f(1)', 'sum({f(1), 3}) == 5', 'list(map(len, [{None, f(1)}, {2}])) == [2, 1]',
+             'dict(zip("ab", [f(1), 3])) == {"a": 2, "b": 3}']
+    assert all(grade(RIGHT, [f'assert {test}' for test in tests], function_name='f').per_test)
+
+
+def test_no_valid_test_is_near_a_limit():
+    "What an earlier program left in the judge, or a busy machine, would decide it."
+    limits = Limits(cpu_seconds=2, memory_mb=256)
+    def room(mb): return f'assert f(1) == 2 and len(bytes({mb} * 2 ** 20)) > 0'
+    assert validate_many([(RIGHT, [room(50), room(200)], 'f')], limits) == [[True, False]]
+    assert grade(RIGHT, [room(200)], limits, function_name='f').passed
+    slow = 'import time\ndef f(x):\n    while time.process_time() < x: pass\n    return x + 1'
+    assert validate_many([(slow, ['assert f(0.1) == 1.1', 'assert f(1.6) == 2.6'], 'f')], limits) == [[True, False]]
+
+
+def test_threads_that_parse_leave_the_filters_of_warnings():
+    before = list(warnings.filters)
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(lambda n: parse_tests(f'assert f({n}) == {n + 1}', 'f'), range(3000)))
+    assert warnings.filters == before
+
+
+def test_a_test_that_cannot_be_read_again_is_not_filled():
+    deep = 'assert ' + 'f(' * 200 + '1' + ')' * 200 + ' == 0'
+    job = Job(RIGHT, (deep, 'assert f(1) == 0', 'assert 1 < f(1) == 0'), entry_points=('f',))
+    assert fill_in_many([job]) == [[deep.replace('== 0', '== 201'), 'assert f(1) == 2', None]]
+    assert fill_in_many([Job(RIGHT, (deep.replace('1', '(1, 2)[0]'),), entry_points=('f',))]) == [[None]]
+
+
+ODD = 'f"{\'\u200b\'}"'   # Before Python 3.12 nothing writes this back
+UNREADABLE = [f'assert f(1) == 2\n{ODD}()', f'{ODD}.run()\nassert f(1) == 2', f'assert f(1) == {ODD}']
+
+
+@pytest.mark.parametrize('test', UNREADABLE)
+def test_no_text_of_a_test_ends_its_caller(test):
+    parse_tests(test, 'f')
+    for tests in [test], [test, CHECKS[0]], [CHECKS[0], test]:
+        assert grade(WRONG, tests, function_name='f').kind in ('assertion_failure', 'unsupported')
+    assert grade(WRONG, [test, CHECKS[0]], function_name='f').per_test[1] is False

@@ -1,9 +1,12 @@
 "Honest programs with tests of every form: all pass, or cannot be judged; none is punished."
 import symtable
+from unittest.mock import patch
 
 import pytest
 
+from adversarial_rl.grader import test_cases
 from adversarial_rl.grader.grading import grade
+from adversarial_rl.grader.test_cases import plan
 
 IDENTITY = 'def f(x): return x'
 CASES = {
@@ -421,3 +424,24 @@ def test_helpers_of_a_program_are_stated_with_it():
     assert grade(code, [test], function_name=['find', 'poly']).passed
     o = grade(code, [test], function_name='find')
     assert not o.judged and 'poly' in o.message
+
+
+CALLS = """f() f(-1) f([]) f(2, k=1) f(*[1]) f(f(1)) f(...) f(x) abs(1) seed(1) isclose(1) math(1) Point(1)
+Exception(1) f(1).x g.f(1) f(1)[0] f({1:{2}}) f('é') f(1e999) f(1,2,'a'*3) self(1) candidate(1) range(3)
+type(1) print(1)""".split()
+
+
+@pytest.mark.parametrize('entry_points', [(), ('f',), ('abs', 'seed', 'isclose', 'f', 'Point')])
+def test_the_short_way_to_a_plan_gives_the_same_plan(entry_points):
+    ends = '== 1', "== {'a': [1, -2.5]}", '== ...', '!= 1', ''
+    tests = [f'assert {call} {end}' for call in CALLS for end in ends]
+    tests += [f'import math\n{test}' for test in tests[:9]] + [f'{test}, "no"' for test in tests[:9]]
+    short = [plan(test, entry_points) for test in tests]
+    with patch.object(test_cases, '_plain_call', return_value=''):
+        assert short == [plan(test, entry_points) for test in tests]
+
+
+@pytest.mark.parametrize('code', ['\ufeffdef f(x): return x + 1',
+                                  'import os\ndef f(x): return x + bool(os.path.dirname(__file__) == "")'])
+def test_a_program_runs_as_a_file(code):
+    assert grade(code, ['assert f(1) == 2']).passed

@@ -1,4 +1,5 @@
 "MBPP from its copies, evaluate_mbpp from its command line, and the callback in transformers' trainer and in ours."
+import ast
 import copy as copying
 import json
 import os
@@ -20,6 +21,7 @@ from adversarial_rl.game.run_training import main as train_main
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grpo.code_execution import prompt_rows
+from adversarial_rl.mbpp import writers
 from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator
@@ -390,3 +392,16 @@ def test_mbpp_plus_through_evalplus(tmp_path):
     assert len(tests['mbpp/2']) == 2
     assert tests['mbpp/20'] == ['assert half(2) == 1', 'assert abs(half(5) - 2.5) <= 1.2499999999999999e-06',
                                 'assert abs(half(7.5) - 3.75) <= 1.375e-06']
+
+
+@pytest.mark.parametrize('line', ['@a', 'x = (', 'class A:', 'x = 1\ny = (', 'x = 1 + \\'])
+def test_a_model_that_repeats_a_line_costs_little(line, monkeypatch):
+    "Each line would be parsed with all lines after it, as often as there are lines."
+    parsed, parse = [], ast.parse
+
+    def counted(text, *args, **kw):
+        parsed.append(len(text))
+        return parse(text, *args, **kw)
+    monkeypatch.setattr(writers.ast, 'parse', counted)
+    program_in(f'{line}\n' * 1000, 'f')
+    assert sum(parsed) < 500_000

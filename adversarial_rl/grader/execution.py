@@ -96,6 +96,7 @@ def run_step(source:str,               # Python text
              compiled:Callable[[], None]|None=None # Called between compiling and running
             )->Step:
     "Compile and run one piece of a program."
+    source = source.removeprefix('\ufeff')   # As Python does with a file
     try: body = compile(source, filename, 'exec', dont_inherit=True)
     except MemoryError: return Step('memory_limit', 'MemoryError while compiling')
     except RecursionError: return Step('runtime_error', 'RecursionError while compiling')

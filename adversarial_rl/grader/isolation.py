@@ -104,9 +104,9 @@ def _without_bit(i:int, mask:int)->bytes:
     "Allow the call only if no bit of the mask is set."
     return _argument(i) + _any_bit(mask, 0, 1) + _return(DENY) + _return(ALLOW)
 
-def _by_value(i:int, actions:dict[int, int])->bytes:
-    "Do what is listed for a value; deny all others."
-    return _argument(i) + b''.join(_equal(v, 0, 1) + _return(action) for v, action in actions.items()) + _return(DENY)
+def _by_value(i:int, actions:dict[int, int], other:int=DENY)->bytes:
+    "Do what is listed for a value, and something else for all others."
+    return _argument(i) + b''.join(_equal(v, 0, 1) + _return(action) for v, action in actions.items()) + _return(other)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #1d93e5b8
 Rules = dict[str, int|bytes]   # Name of a call -> an action, or instructions
@@ -159,6 +159,7 @@ _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _FCNTL = dict.fromkeys([0, 1, 2, 3, 4, 1030], ALLOW)   # F_DUPFD, F_(GET|SET)FD, F_(GET|SET)FL, F_DUPFD_CLOEXEC
 _FCNTL |= dict.fromkeys([6, 7, 37, 38], _PRETEND)      # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = dict.fromkeys([0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW)   # TCGETS, TIOCGWINSZ, FIONREAD, FIO*
+_MADVISE = dict.fromkeys([0, 1, 2, 3, 4, 8, 14, 15], ALLOW)   # Plans, DONTNEED, FREE, (NO)HUGEPAGE: the process's own
 _OF_A_PROCESS = 1 << 31               # A negative number of a clock: the processor time of any process, its judge's too
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #98f0a6d2
@@ -174,8 +175,9 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     own_limits = _argument(0) + _equal(0, 2, 0) + _equal(ME, 1, 0) + _return(DENY) + _return(ALLOW)
     rules:Rules = {name: DENY for name in _WORK if name not in _CONNECTED}
     rules |= dict(fork=DENY, clone=_with_bit(0, 0x10000), kill=only_if(0, ME), tgkill=only_if(0, ME), tkill=DENY)
-    rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND,
-                  fadvise64=_PRETEND)   # It could drop a library's file from memory, which later programs notice
+    rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND)
+    # Which parts of a library's file are in memory is nobody's to change or to ask: later programs would notice
+    rules |= dict(fadvise64=_PRETEND, madvise=_by_value(2, _MADVISE, _PRETEND), mincore=DENY)
     rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits, statx=_NO_SUCH, sysinfo=_NO_SUCH)
     rules |= dict.fromkeys(['clock_gettime', 'clock_getres', 'clock_nanosleep'], _without_bit(0, _OF_A_PROCESS))
     if files != 'scratch':

@@ -18,7 +18,7 @@ import sys
 import time
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set, ValuesView
 from functools import cache
 from typing import Any, NoReturn
 
@@ -133,6 +133,7 @@ def describe_exception(e:BaseException)->tuple[str, list[str], Any, Any]:
 def candidate(link:Link, code:str, name:str='candidate'):
     "Run a candidate as this module: compile, run, answer; returns when the judge is gone."
     module, memory = types.ModuleType(name), resource.RLIMIT_AS
+    module.__file__ = f'{name}.py'
     sys.modules.update({'__main__': module, name: module})
     kind, message = run_step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
     if kind == 'memory_limit': resource.setrlimit(memory, (resource.getrlimit(memory)[1],) * 2)   # It can still report
@@ -463,23 +464,51 @@ FUNCTIONS: dict[str, Callable] = {
 
 # %% ../../nbs/03_grader/04_judge.ipynb #c0de0003
 _LAZY = enumerate, filter, map, reversed, zip
+_TEXTS = 'str', 'repr', 'ascii', 'Mod', 'dict'   # They show the order of sets inside of data, too
+_READERS = 'list', 'tuple', 'sum', 'min', 'max', 'sorted', *(f.__name__ for f in _LAZY)   # They show a set's order
 
-def _has_address(x:Any)->bool:
-    "Whether a value holds an iterator or a view of memory: its text and its place in a set follow from its address."
-    if isinstance(x, dict): return any(_has_address(y) for item in x.items() for y in item)
-    if isinstance(x, (list, tuple, set, frozenset)): return any(map(_has_address, x))
+def _parts(x:Any)->Iterator[Any]:
+    "A value and all that it holds."
+    yield x
+    if isinstance(x, slice): x = x.start, x.stop, x.step
+    elif isinstance(x, dict): x = [*x, *x.values()]
+    elif not isinstance(x, (list, tuple, deque, Set, ValuesView)): return
+    for y in x: yield from _parts(y)
+
+def _is_address(x:Any)->bool:
+    "Whether it is an iterator or a view of memory: its text and its place in a set follow from its address."
     return isinstance(x, (Iterator, memoryview)) and type(x).__module__ == 'builtins'
+
+def _is_unordered(x:Any)->bool:
+    "Whether it is a set whose order follows from an address: that of None, a NaN, a class, a function."
+    def by_address(y): return y is None or y is ... or callable(y) or y != y
+    return isinstance(x, (set, frozenset)) and len(x) > 1 and any(map(by_address, _parts(x)))
+
+# %% ../../nbs/03_grader/04_judge.ipynb #c0de0003a
+def _guarded(f:Any)->Any:
+    "A function that another one calls, with the checks of `_apply` if it is Python's."
+    name = next((name for name in PURE if FUNCTIONS[name] is f), '')
+    return (lambda *args: _apply(name, args, {})) if name else f
+
+def _check(name:str, given:list)->None:
+    "Raise `TypeError` where a function would show what differs from process to process."
+    seen = [y for x in given for y in _parts(x)] if name in _TEXTS else given if name in _READERS else []
+    if any(map(_is_unordered, seen)): raise TypeError('the order of this set differs from run to run')
+    makes_several = name != 'isinstance' and any(x is lazy for x in given for lazy in _LAZY)
+    if makes_several or name in _TEXTS and any(map(_is_address, seen)):
+        raise TypeError('an iterator differs from process to process')
 
 def _apply(name:str, args:tuple, keywords:dict[str, Any])->Any:
     "The value of a function of Python's. An iterator may be an argument, and nothing else: no text, no item, no key."
-    given = *args, *keywords.values()
-    says_address = name in ('str', 'repr', 'ascii', 'Mod') and any(map(_has_address, given))
-    makes_several = name != 'isinstance' and any(x is lazy for x in given for lazy in _LAZY)
-    if says_address or makes_several: raise TypeError('an iterator differs from process to process')
+    if name == 'dict': args = tuple(list(x) if _is_address(x) else x for x in args)   # Its pairs are seen, too
+    _check(name, [*args, *keywords.values()])
+    if name in ('map', 'filter') and args: args = _guarded(args[0]), *args[1:]
+    if 'key' in keywords: keywords = keywords | {'key': _guarded(keywords['key'])}
     value = FUNCTIONS[name](*args, **keywords)
-    if not isinstance(value, Iterator) and _has_address(value): raise TypeError('an iterator inside other data')
+    if not _is_address(value) and any(map(_is_address, _parts(value))): raise TypeError('an iterator inside other data')
     return value
 
+# %% ../../nbs/03_grader/04_judge.ipynb #c0de0003b
 def _connect(stop:bool, forms:list, call:Call)->Any:
     "The first value that decides, or the last; the others are computed, too, so that all programs meet the same calls."
     value, decided = None, False

@@ -4,10 +4,11 @@
 
 # %% auto #0
 __all__ = ['reference_results', 'validate_many', 'passes_reference', 'check_references', 'solved_problems', 'validity',
-           'left_side', 'is_literal', 'fill_in_many', 'Suite', 'judge_group', 'judge_suites', 'grade_by_test']
+           'left_side', 'fill_in_many', 'Suite', 'judge_group', 'judge_suites', 'grade_by_test']
 
 # %% ../../nbs/03_grader/09_suites.ipynb #d43de65f
 import ast
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from ..core.errors import UsageError
 from .execution import Limits
 from .grading import as_job, Asked, grade_many
 from .pool import Job
-from .test_cases import LONGEST_TEST, parse_source, plan, test_inputs
+from .test_cases import is_literal, LONGEST_TEST, parse_source, plan, test_inputs
 from ..problems.problem import load_problems, Problem
 
 # %% ../../nbs/03_grader/09_suites.ipynb #2ee216f3
@@ -34,11 +35,15 @@ def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_jo
             for o, job in zip(outcomes, jobs)]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #155e87a4
+def _stricter(limits:Limits)->Limits:
+    "Half of the time and memory, so that no valid test brings an equal program near a limit."
+    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2)
+
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
                  )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
-    "Which tests the reference passes in both of two runs."
-    jobs = [as_job(x, limits) for x in asked]
+    "Which tests the reference passes in both of two runs, with half of the time and memory."
+    jobs = [replace(job, limits=_stricter(job.limits)) for job in (as_job(x, limits) for x in asked)]
     first = reference_results(jobs)
     passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]
     again = [dict(zip(job.tests, flags)) for job, flags in zip(passed, reference_results(passed))]
@@ -81,13 +86,15 @@ def left_side(test:str, entry_points:tuple[str, ...]=())->str:
     if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq): return ast.unparse(x.left)
     return ''
 
-def is_literal(text:str)->bool:
-    "Whether a text is a Python literal, such as `[1, 'a']`."
-    try: ast.literal_eval(text)
-    except (ValueError, SyntaxError, RecursionError, MemoryError): return False
-    return True
-
 # %% ../../nbs/03_grader/09_suites.ipynb #9b328992
+def _filled(left:str, value:str)->str|None:
+    "A test with this value; None where it is no data, as with brackets too deep to be read again."
+    sides = [ast.parse(text, mode='eval').body for text in (left, value)]
+    test = ast.unparse(ast.Assert(ast.Compare(sides[0], [ast.Eq()], [sides[1]])))
+    try: parse_source(test, LONGEST_TEST)
+    except SyntaxError: return None
+    return test
+
 def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
                  limits:Limits|None=None
                 )->list[list[str | None]]: # One list a job; None for a test without such a value
@@ -99,8 +106,7 @@ def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
     filled = []
     for row, job, o in zip(lefts, told, outcomes):
         values = {left: text for left, text, ok in zip(job.tests, o.messages, o.per_test) if ok and is_literal(text)}
-        filled.append([ast.unparse(ast.parse(f'assert ({left}) == {values[left]}')) if left in values else None
-                       for left in row])
+        filled.append([_filled(left, values[left]) if left in values else None for left in row])
     return filled
 
 # %% ../../nbs/03_grader/09_suites.ipynb #e02f98b2

@@ -49,21 +49,26 @@ def chat_turn(problem:Problem, shown:int=1)->str:
 _FENCE = re.compile(r'^([ \t]*)```[^\n`]*\n(.*?)(?:^[ \t]*```|\Z)', re.S | re.M)
 _START = re.compile(r'^(?:def |class |import |from |async def |@|[A-Za-z_]\w* *(?::[^=\n]*)?=[^=])', re.M)
 
-def _parsing_lines(lines:list[str])->list[str]:
+_MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed a million times
+
+def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; what is left of the characters
     "The longest opening part of these lines that parses."
-    while lines:
+    while lines and left > 0:
+        text = '\n'.join(lines)
+        left -= len(text)
         try:
-            ast.parse('\n'.join(lines))
-            return lines
+            ast.parse(text)
+            return lines, left
         except SyntaxError as e: lines = lines[:min(len(lines) - 1, max(0, (e.lineno or 1) - 1))]
-        except (ValueError, MemoryError, RecursionError): return []
-    return lines
+        except (ValueError, MemoryError, RecursionError): break
+    return [], left
 
 def _code_pieces(text:str)->list[str]:
     "The parts of a text that are code, in order."
-    lines, pieces, at = text.splitlines(), [], 0
-    while at < len(lines):
-        run = _parsing_lines(lines[at:]) if _START.match(lines[at]) else []
+    lines, pieces, at, left = text.splitlines(), [], 0, _MOST_PARSED
+    while at < len(lines) and left > 0:
+        run:list[str] = []
+        if _START.match(lines[at]): run, left = _parsing_lines(lines[at:], left)
         if run: pieces.append('\n'.join(run))
         at += len(run) or 1
     return pieces
