@@ -1,15 +1,19 @@
-"A run in two processes, by accelerate's launcher: what one process does, but for rounding; also killed and resumed."
+"A run in two processes, started by a launcher: what one process does, but for rounding; also killed and resumed."
 import json
 import os
+import re
 import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import processes
 import pytest
 import torch
 
+from adversarial_rl.core import parallel
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
 from adversarial_rl.record.checkpoints import load_checkpoint
@@ -19,8 +23,7 @@ ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
          '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5',
          '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
-LAUNCH = [sys.executable, '-m', 'accelerate.commands.launch', '--cpu', '--num_processes', '2', '--num_machines', '1',
-          '--mixed_precision', 'no', '--dynamo_backend', 'no']
+LAUNCH = [sys.executable, '-m', 'torch.distributed.run', '--standalone', '--nproc_per_node', '2']
 ENVIRONMENT = os.environ | dict(OMP_NUM_THREADS='1')
 
 
@@ -107,3 +110,48 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
 def test_a_mistake_ends_all_processes(tmp_path):
     done = launched(tmp_path, '--resume')
     assert done.returncode != 0 and 'no checkpoint' in done.stderr
+
+
+JOIN = """
+import sys, torch
+from adversarial_rl.core import parallel
+torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 2)
+parallel.join(sys.argv[1])
+total = torch.ones(3) * (1 + parallel.is_first_process())
+parallel.add_up([total])
+print(parallel.world(), parallel.gathered(total.tolist())[1])
+"""
+
+
+def test_the_processor_is_shared_where_there_are_gpus(tmp_path):
+    "`device: cpu` on a host with two GPUs: tensors of the processor are added up, not those of a GPU."
+    (tmp_path/'join.py').write_text(JOIN)
+    done = subprocess.run([*LAUNCH, str(tmp_path/'join.py'), 'cpu'], cwd=ROOT, capture_output=True, text=True,
+                          env=ENVIRONMENT, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.splitlines() == ['2 [3.0, 3.0, 3.0]'] * 2
+
+
+@pytest.mark.parametrize('device, gpus, message', [
+    ('cuda:1', 2, '--device cuda:1: 2 processes would share it; use --device cuda, and choose GPUs with CUDA_VISIBLE'),
+    ('mps', 0, '--device mps: 2 processes would share it'),
+    ('auto', 1, '2 processes for 1 GPUs; start one for each, such as accelerate launch --num_processes 1'),
+    ('cuda', 2, ''), ('auto', 2, ''), ('auto', 0, ''), ('cpu', 2, '')])
+def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus, message):
+    import accelerate
+    asked = []
+    def state(cpu):
+        asked.append(cpu)
+        return SimpleNamespace(process_index=1, num_processes=2)
+    monkeypatch.setattr(accelerate, 'PartialState', state)
+    monkeypatch.setattr(torch.cuda, 'is_available', lambda: gpus > 0)
+    monkeypatch.setattr(torch.cuda, 'device_count', lambda: gpus)
+    monkeypatch.setenv('WORLD_SIZE', '2')
+    monkeypatch.setenv('LOCAL_WORLD_SIZE', '2')
+    with mock.patch.dict(parallel._process):
+        if message:
+            with pytest.raises(UsageError, match=re.escape(message)): parallel.join(device)
+        else:
+            parallel.join(device)
+            assert (parallel.world(), parallel.is_first_process()) == (2, False)
+    assert asked == ([] if message else [device == 'cpu' or not gpus])

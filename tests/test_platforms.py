@@ -2,6 +2,7 @@
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,7 +12,8 @@ import yaml
 from adversarial_rl.core.decisions import config_file, decide, detect_platform_and_gpu
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.machine import host, HOSTS, platform, why_offline
+from adversarial_rl.core.machine import host, HOSTS, Platform, platform, why_offline
+from adversarial_rl.grpo.settings import _machine_arguments, grpo_arguments, VLLMSettings
 from adversarial_rl.model.policy import load_model
 
 TORCH_215 = ['sm_75', 'sm_80', 'sm_86', 'sm_90', 'sm_100', 'sm_120']
@@ -21,11 +23,11 @@ GPUS = [  # Name, compute capability, GiB, runs on torch 2.15, dtype, base model
     ('Tesla P100-PCIE-16GB', (6, 0), 15.9, False, 'float16', '1.5B', 'p100_v100', True),
     ('Tesla V100-SXM2-16GB', (7, 0), 15.8, False, 'float16', '1.5B', 'p100_v100', True),
     ('Tesla V100-SXM2-32GB', (7, 0), 31.7, False, 'float16', '1.5B', 'p100_v100', True),
-    ('NVIDIA A100-SXM4-40GB', (8, 0), 39.4, True, 'bfloat16', '3B', 'a100', True),
-    ('NVIDIA A100-SXM4-80GB', (8, 0), 79.2, True, 'bfloat16', '3B', 'a100', True),
-    ('NVIDIA H100 80GB HBM3', (9, 0), 79.1, True, 'bfloat16', '3B', 'h100', False),
-    ('NVIDIA H200', (9, 0), 139.8, True, 'bfloat16', '3B', 'h100', False),
-    ('NVIDIA L4', (8, 9), 22.0, True, 'bfloat16', '1.5B', 't4', True),
+    ('NVIDIA A100-SXM4-40GB', (8, 0), 39.4, True, 'float16', '3B', 'a100', True),
+    ('NVIDIA A100-SXM4-80GB', (8, 0), 79.2, True, 'float16', '3B', 'a100', True),
+    ('NVIDIA H100 80GB HBM3', (9, 0), 79.1, True, 'float16', '3B', 'h100', False),
+    ('NVIDIA H200', (9, 0), 139.8, True, 'float16', '3B', 'h100', False),
+    ('NVIDIA L4', (8, 9), 22.0, True, 'float16', '1.5B', 't4', True),
 ]
 GRIDSAN = dict(SLURM_JOB_ID='7', HOME='/home/gridsan/me')
 PLACES = [  # Host, environment, whether it is offline although the hub can be reached
@@ -76,6 +78,51 @@ def test_a_torch_without_code_for_the_gpu_is_refused(gpu, name, capability, memo
         return
     message = r'not built for; install one that is \(for P100 and V100: a torch below 2.15 built for CUDA 12.6\)'
     with pytest.raises(UsageError, match=message): platform()
+
+
+@pytest.mark.parametrize('dtype, capability, message', [
+    ('float16', (8, 0), ''), ('float32', (7, 5), ''), ('bfloat16', (8, 0), ''),
+    ('bfloat16', (7, 5), '--dtype bfloat16: a GPU has none in hardware; use float16 or float32')])
+def test_a_number_type_is_taken_or_refused_in_one_line(gpu, dtype, capability, message):
+    gpu('a GPU', capability, 16, CUDA_126)
+    if not message:
+        assert platform('auto', dtype).dtype == dtype
+        return
+    with pytest.raises(UsageError, match=message): platform('auto', dtype)
+
+
+def trl_arguments(tmp_path, **given):
+    p = replace(Platform('cuda', 'a GPU', 'float16', 4, 16., 'local', (8, 0)), **given)
+    return grpo_arguments(dict(num_generations=2, per_device_train_batch_size=2), VLLMSettings(), p, tmp_path)
+
+
+@pytest.mark.parametrize('dtype', ['float16', 'bfloat16', 'float32'])
+def test_trl_computes_in_the_type_of_the_model(dtype):
+    machine, _ = _machine_arguments(Platform('cuda', 'a GPU', dtype, 4, 16., 'local', (8, 0)))
+    assert (machine['fp16'], machine['bf16'], machine['use_cpu']) == (dtype == 'float16', dtype == 'bfloat16', False)
+
+
+def test_trl_on_a_processor_takes_bfloat16_and_refuses_float16(tmp_path):
+    args, _ = trl_arguments(tmp_path, device='cpu', dtype='bfloat16', capability=())
+    assert args.bf16 and args.use_cpu and args.device.type == 'cpu'
+    with pytest.raises(UsageError, match='--dtype float16: TRL trains in it on an NVIDIA GPU alone'):
+        trl_arguments(tmp_path, device='cpu', dtype='float16', capability=())
+
+
+def test_trl_takes_the_first_gpu_that_it_sees(tmp_path):
+    with pytest.raises(UsageError, match='--device cuda:1: TRL .* use --device cuda, with CUDA_VISIBLE_DEVICES=1 bef'):
+        trl_arguments(tmp_path, device='cuda:1')
+
+
+def test_trl_without_a_launcher_trains_on_one_of_two_gpus(tmp_path, monkeypatch):
+    from trl import GRPOConfig
+    init = GRPOConfig.__post_init__
+    def two_gpus(self):
+        init(self)
+        self._n_gpu = 2
+    monkeypatch.setattr(GRPOConfig, '__post_init__', two_gpus)
+    args, notes = trl_arguments(tmp_path, device='cpu', dtype='float32', capability=())
+    assert args.n_gpu == 1 and notes[-1] == 'trains on one of 2 GPUs; accelerate launch uses all'
 
 
 def test_larger_gpus_get_larger_batches():

@@ -2,6 +2,7 @@
 import copy
 import weakref
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import stage_episode, TOKENS
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
+from adversarial_rl.selfplay.batches import gradient_noise
 
 PLAYERS = ['generator', 'discriminator']
 
@@ -435,6 +437,54 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
         for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
 
 
+def deep(tokenizer, spread):
+    "24 layers x 896 with random weights, whose logits are spread by a factor: flat ones would hide what rounding does."
+    torch.manual_seed(0)
+    config = transformers.Qwen2Config(
+        vocab_size=len(tokenizer), hidden_size=896, intermediate_size=896, num_hidden_layers=24, num_attention_heads=14,
+        num_key_value_heads=2, tie_word_embeddings=True, max_position_embeddings=512,
+        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
+    model = transformers.Qwen2ForCausalLM(config).eval()
+    with torch.no_grad(): model.model.norm.weight.mul_(spread)
+    return model
+
+
+def canary(policy, name, t, group, temperature=1., tolerance=.02):
+    "The learner's check of a rollout, without its steps."
+    who = Learner(policy, name, PPOConfig(logp_tolerance=tolerance))
+    batch, _ = ppo.make_batch(t, rewards(t), group, who.config, temperature=temperature)
+    with policy.player(name), torch.no_grad():
+        who.score(batch)
+        return ppo._before_update(name, batch, replace(who.config, logp_tolerance=who.tolerance(batch)))
+
+
+@pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16])
+def test_the_canary_of_a_deep_model_sees_the_adapter_and_not_the_rounding(tokenizer, dtype):
+    policy = Policy(deep(tokenizer, 8.).to(dtype), tokenizer, PLAYERS, rank=4)
+    torch.manual_seed(1)
+    with torch.no_grad():
+        for name in PLAYERS:
+            for n, p in policy.parameters(name).items():
+                if 'lora_B' in n: p.normal_(0, 3e-3)
+    pieces = [[tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
+    with policy.sampling('generator'):
+        t = sample(policy, pieces, 4, 12, temperature=1., generator=torch.Generator().manual_seed(0), stop='')
+    group = torch.arange(2).repeat_interleave(4)
+    tolerance = .02 if dtype == torch.float16 else .005   # With wider layers bfloat16 exceeds .02 too
+    own = canary(policy, 'generator', t, group, tolerance=tolerance)
+    assert .4 < own['entropy'] < .9
+    if dtype == torch.bfloat16:
+        assert own['logp_gap'] > tolerance
+        return
+    assert own['logp_gap'] < tolerance / 2
+    for wrong in (dict(name='discriminator'), dict(name='generator', temperature=.7)):
+        with pytest.raises(UsageError, match='its own'): canary(policy, t=t, group=group, **wrong)
+    with torch.no_grad():
+        for n, p in policy.adapter('generator').items():
+            if 'lora_B' in n: p.zero_()
+    with pytest.raises(UsageError, match='did not reach the rollout'): canary(policy, 'generator', t, group)
+
+
 def test_canary_counts_greedy_stages_out(policy):
     "Only the learning stage explores; the others are greedy, with log-probabilities at temperature 1."
     pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
@@ -511,6 +561,28 @@ def test_a_loss_that_is_not_finite_ends_the_run(policy, monkeypatch):
         learner(policy).update(t, rewards(t), group, temperature=.7)
 
 
+def test_gradient_noise_fits_into_memory_and_does_not_underflow(policy, qwen, tokenizer, monkeypatch, capsys):
+    "Self-play's measure: micro-batches, recomputed activations and a scaled loss give what one pass in float32 gives."
+    half = Policy(qwen().half(), tokenizer, PLAYERS, rank=4)
+    with torch.no_grad():
+        for n, p in half.parameters('generator').items(): p.copy_(policy.parameters('generator')[n])
+    t, group = ragged(policy)
+    batch = SimpleNamespace(transcripts=t, game_of_turns=lambda: group.tolist())
+    advantages = dict(small=[1e-3 * x for x in rewards(t)], large=rewards(t).tolist())
+    def noise(policy, **settings): return gradient_noise(learner(policy, **settings), batch, advantages, .7, parts=2)
+    whole = noise(policy)
+    def close(tolerance): return pytest.approx(whole, rel=tolerance)
+    assert noise(policy, micro_batch=3) == close(1e-3) and noise(policy, gradient_checkpointing=True) == close(1e-4)
+    assert noise(half) == close(.05)
+    score = policy.score
+    def tight(name, ids, *rest, **kw):
+        if len(ids) > 4: raise RuntimeError('cuDNN error: CUDNN_STATUS_ALLOC_FAILED')
+        return score(name, ids, *rest, **kw)
+    monkeypatch.setattr(policy, 'score', tight)
+    assert noise(policy) == close(1e-3)
+    assert capsys.readouterr().err == 'out of memory: the generator continues with --micro-batch 4\n'
+
+
 def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     "A faked overflow: no weight, no moment moves; the next step goes on; the state comes back."
     t, group = ragged(policy)
@@ -527,6 +599,11 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     monkeypatch.setattr(policy, 'score', score)
     assert who.update(t, rewards(t), group, temperature=.7)['finite_steps'] == 1
     assert not torch.equal(weights(policy), before)
-    other = learner(policy)
+    in_float32, other = learner(policy), learner(policy)
+    in_float32.load_state_dict(who.state_dict())
+    assert in_float32.optimizer.scale.value == 1
+    other.optimizer.scale = _LossScale(True)
+    other.load_state_dict(in_float32.state_dict())   # Made in another number type
+    assert other.optimizer.scale.value == 4096
     other.load_state_dict(who.state_dict())
     assert (other.optimizer.scale.value, other.optimizer.scale.good) == (4, 1)

@@ -70,11 +70,10 @@ def decide(p:Platform,
     file, memory, offline = config_file(p), f'{p.memory_gb:.0f} GB', why_offline(env, reach)
     settings, sizes = yaml.safe_load(resource(file).read_text()), ('problems_per_step', 'group_size', 'micro_batch')
     recomputed = bool(settings.get('gradient_checkpointing'))
-    hardware = 'bfloat16 in hardware' if p.dtype == 'bfloat16' else 'bfloat16 would be emulated or fail'
     model, questions = f'{memory}: 3B from 40 GB on, else 1.5B', evaluation_questions(p)
     if file == _SMALL: model = 'no GPU with 16 GB or more: the bundled model'
     mode, reason = wandb_mode(env, (lambda url: False) if offline.startswith('SuperCloud') else reach)
-    return [Decision('dtype', p.dtype, hardware if p.capability else f'suits a {p.device} device'),
+    return [Decision('dtype', p.dtype, 'finer steps than bfloat16' if p.capability else f'suits a {p.device} device'),
             Decision('base model', settings['generator_model'], model),
             *[Decision(k, settings[k], f'{file}, for {memory}') for k in sizes],
             Decision('gradient checkpointing', recomputed, f"activations are {'recomputed' if recomputed else 'kept'}"),

@@ -12,7 +12,7 @@ import re
 import socket
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlparse
 
@@ -70,9 +70,17 @@ def _processor_name()->str:
     return next((line.split(':')[1].strip() for line in lines if line.startswith('model name')), 'processor')
 
 # %% ../../nbs/01_core/03_machine.ipynb #76526c53
-def platform(device:str='auto'  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
+def platform(device:str='auto',  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
+             dtype:str='auto'    # 'auto', 'float32', 'float16', 'bfloat16'
             )->Platform:
-    "Examine the machine; raises `UsageError` if the device is missing or PyTorch has no code for it."
+    "Examine the machine; raises `UsageError` if device or number type is missing, or PyTorch has no code for it."
+    p = _platform(device)
+    if dtype == 'bfloat16' and p.capability and p.capability < (8, 0):
+        raise UsageError(f'--dtype bfloat16: {p.name} has none in hardware; use float16 or float32')
+    return p if dtype == 'auto' else replace(p, dtype=dtype)
+
+def _platform(device:str)->Platform:
+    "The machine with the number type that suits it."
     import torch
     if device == 'auto': device = 'cuda' if torch.cuda.is_available() else 'cpu'
     try: kind = torch.device(device).type if device.startswith('cuda') or ':' not in device else None
@@ -98,9 +106,8 @@ def _gpu_platform(device:str # 'cuda' or 'cuda:N'
         raise UsageError(f'{gpu.name} has compute capability {capability[0]}.{capability[1]}, which PyTorch '
                          f'{torch.__version__} is not built for; install one that is (for P100 and V100: '
                          f'a torch below 2.15 built for CUDA 12.6), or use --device cpu')
-    dtype = 'bfloat16' if capability >= (8, 0) else 'float16'
     memory = round(gpu.total_memory / 2**30, 1)
-    return Platform(device, gpu.name, dtype, _available_cores(), memory, host(), tuple(capability))
+    return Platform(device, gpu.name, 'float16', _available_cores(), memory, host(), tuple(capability))
 
 # %% ../../nbs/01_core/03_machine.ipynb #5792b974
 def installed(name:str)->str:

@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from .errors import UsageError
 from .settings import RunConfig
 
 if TYPE_CHECKING:   # Commands import this module before they need PyTorch
@@ -23,11 +24,20 @@ if TYPE_CHECKING:   # Commands import this module before they need PyTorch
 # %% ../../nbs/01_core/07_parallel.ipynb #5f1e3abe
 _process = dict(rank=0, world=1)
 
-def join():
-    "Find the other processes that a launcher such as `accelerate launch` or `torchrun` started."
-    if int(os.environ.get('WORLD_SIZE', 1)) == 1 or _process['world'] > 1: return
+def join(device:str='auto'): # Of the run, as its setting names it
+    "Find the other processes that a launcher such as `accelerate launch` or `torchrun` started; raises `UsageError`."
+    n = int(os.environ.get('WORLD_SIZE', 1))
+    if n == 1 or world() > 1: return
+    import torch
     from accelerate import PartialState
-    state = PartialState()
+    if ':' in device or device == 'mps':
+        raise UsageError(f'--device {device}: {n} processes would share it; use --device cuda, and choose GPUs with '
+                         'CUDA_VISIBLE_DEVICES')
+    on_gpus, gpus = device != 'cpu' and torch.cuda.is_available(), torch.cuda.device_count()
+    if on_gpus and (here := int(os.environ.get('LOCAL_WORLD_SIZE', n))) > gpus:
+        raise UsageError(f'{here} processes for {gpus} GPUs; start one for each, such as accelerate launch '
+                         f'--num_processes {gpus}, or use --device cpu')
+    state = PartialState(cpu=not on_gpus)   # Gives each process its GPU; without GPUs it must be told so
     _process.update(rank=state.process_index, world=state.num_processes)
 
 def is_first_process()->bool:

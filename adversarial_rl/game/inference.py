@@ -245,7 +245,7 @@ def _write_results(output:Path, results:Any)->None:
 # %% ../../nbs/09_game/07_inference.ipynb #47fe8474
 def _load_players(c:InferenceConfig)->Players:
     "The checkpoint's players; raises `UsageError`, with the flags to use where a model has moved."
-    try: return load_trained(c.checkpoint, c.device, c.max_tokens, models=c.models(),
+    try: return load_trained(c.checkpoint, c.device, c.max_tokens, dtype=c.dtype, models=c.models(),
                             trust_remote_code=c.trust_remote_code)
     except UsageError as e:
         if not str(e).startswith('model '): raise

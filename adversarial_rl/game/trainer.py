@@ -225,7 +225,7 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
     evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
     for settings in (config, ppo, evaluation): check(settings)
-    join()
+    join(config.device)
     with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
         with own_folders(config) as output:
             return _train_here(output, config, ppo, stages, evaluation)

@@ -174,7 +174,7 @@ class TRLRun:
         "Load, check, train, measure and save."
         from transformers import set_seed
         started, s, output = time.perf_counter(), self.settings, Path(self.settings.output_dir)
-        place = platform(s.device)
+        place = platform(s.device, s.dtype)
         args, notes = grpo_arguments(s.training_args, s.vllm, place, output)
         for line in notes: print(line)
         resumed = Resumed(newest_whole(output) if s.resume else None)

@@ -19,7 +19,7 @@ from .settings import TRLSettings
 from ..record.run_loop import same_settings
 
 # %% ../../nbs/10_grpo/04_resuming.ipynb #57fbbe1f
-_FREE = set('output_dir device resume accept_changes trust_remote_code model.cache_dir '
+_FREE = set('output_dir device dtype resume accept_changes trust_remote_code model.cache_dir '
             'evaluation.mbpp_dataset_path wandb.enabled wandb.project vllm.gpu_memory_utilization '
             'training_args.save_steps training_args.save_total_limit training_args.logging_steps '
             'training_args.disable_tqdm training_args.dataloader_num_workers'.split())

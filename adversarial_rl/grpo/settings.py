@@ -19,7 +19,7 @@ from typing import Any
 from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.machine import installed, Platform
-from ..core.settings import EvaluationConfig, setting
+from ..core.settings import DTYPE_HELP, DTYPES, EvaluationConfig, setting
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #c4b3ff0d
 @dataclass
@@ -63,7 +63,8 @@ class TRLSettings:
     vllm: VLLMSettings = field(default_factory=VLLMSettings)
     wandb: WandBSettings = field(default_factory=WandBSettings)
     output_dir: str = setting('output', 'folder for metrics, checkpoints and the model')
-    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    device: str = setting('auto', 'auto, cpu, cuda or mps')
+    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     resume: bool = setting(False, 'continue from the newest checkpoint in output_dir')
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     accept_changes: bool = setting(False, 'continue although settings or prompts are not those of the checkpoint')
@@ -122,14 +123,16 @@ def vllm_obstacle(p:Platform,
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #50c559cd
 def _machine_arguments(p:Platform)->tuple[dict[str, Any], list[str]]:
-    "Number type and activation checkpointing that suit the machine, and a line for each adjustment."
-    if p.dtype == 'float16':
-        return dict(fp16=True, bf16=False), [f'fp16: {p.name} has no bfloat16 in hardware']
-    if p.dtype == 'float32':
-        note = f'float32: mixed precision does not pay on a {p.device} device'
-        return dict(fp16=False, bf16=False, use_cpu=p.device == 'cpu',
-                    gradient_checkpointing=bool(p.capability)), [note]
-    return {}, []
+    "Number type, processor and activation checkpointing that suit the machine, and a line for each adjustment."
+    if p.device.startswith('cuda:'):
+        raise UsageError(f'--device {p.device}: TRL trains on the first GPU that it sees; use --device cuda, with '
+                         f'CUDA_VISIBLE_DEVICES={p.device[5:]} before the command')
+    if p.dtype == 'float16' and not p.capability:
+        raise UsageError('--dtype float16: TRL trains in it on an NVIDIA GPU alone; use bfloat16 or float32')
+    args = dict(fp16=p.dtype == 'float16', bf16=p.dtype == 'bfloat16', use_cpu=p.device == 'cpu')
+    if p.dtype != 'float32': return args, [f'{p.dtype}: with float32 adapters']
+    note = 'float32' if p.capability else f'float32: mixed precision does not pay on a {p.device} device'
+    return args | dict(gradient_checkpointing=bool(p.capability)), [note]
 
 def _vllm_arguments(vllm:VLLMSettings, p:Platform)->tuple[dict[str, Any], list[str]]:
     "Arguments for sampling with vLLM, if it is enabled and can run here, and a line that says so."
@@ -141,6 +144,12 @@ def _vllm_arguments(vllm:VLLMSettings, p:Platform)->tuple[dict[str, Any], list[s
                 vllm_max_model_length=vllm.max_model_len), [f'vLLM: version {version}']
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #ca6755fd
+def _one_gpu(args:Any)->list[str]: # A line where there are more
+    "Keep a run without a launcher on one GPU; transformers would copy the model to all of them in each step."
+    if args.n_gpu < 2: return []
+    found, args._n_gpu = args.n_gpu, 1
+    return [f'trains on one of {found} GPUs; accelerate launch uses all']
+
 def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                    vllm:VLLMSettings,
                    p:Platform,
@@ -164,9 +173,10 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
 
     flags = [word for k, v in given.items() for word in words(k, v)]
     parser = HfArgumentParser(GRPOConfig)  # type: ignore[arg-type]
-    try: return parser.parse_args_into_dataclasses(flags)[0], notes + more_notes
+    try: args = parser.parse_args_into_dataclasses(flags)[0]
     except (ValueError, TypeError, NotImplementedError) as e: raise UsageError(f'training_args: {one_line(e)}')
     except SystemExit: raise UsageError('training_args: a value has the wrong type; the line above says which')
+    return args, [*notes, *more_notes, *_one_gpu(args)]
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #b87ada60
 def _unreadable(file:Path)->str:

@@ -73,7 +73,9 @@ class _LossScale:
 
     def state_dict(self)->dict[str, float]: return dict(value=self.value, good=self.good)
 
-    def load_state_dict(self, state:dict[str, Any]): self.value, self.good = state['value'], state['good']
+    def load_state_dict(self, state:dict[str, Any]):
+        self.good = state['good']
+        if self.on and state['value'] > 1: self.value = state['value']   # Else of another number type, or at its end
 
 # %% ../../nbs/05_learn/05_optimizer.ipynb #bbfc5009
 MAX_GRAD_NORM = 1.0

@@ -175,6 +175,7 @@ class Learner:
         self.scorer = Scorer(policy, name, config.micro_batch)
         self.optimizer = Optimizer(policy, name, config, value_learning_rate)
         self.earlier = _EarlierSelves(policy, name)
+        self.rounding = 0.   # Largest gap to the rollout that rounding alone was seen to make
 
     def update(self, transcripts:Transcripts,
                rewards:torch.Tensor,    # (B,) NaN where unknown
@@ -192,7 +193,7 @@ class Learner:
         with self.policy.player(self.name), saving:
             learns_policy = self.updates >= config.critic_warmup
             steps = _Steps(self.scorer, self.optimizer, config, learns_policy, self.score(batch))
-            metrics |= _before_update(self.name, batch, config)
+            metrics |= _before_update(self.name, batch, replace(config, logp_tolerance=self.tolerance(batch)))
             self.count_update()
             batch.adv, batch.ret = _token_advantages(batch, config)
             metrics |= steps.run(batch)
@@ -209,6 +210,22 @@ class Learner:
         batch.old_logp, batch.entropy, batch.value = (x.detach() for x in graph or self.scorer.score_shared(batch))
         check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
         return graph
+
+    def tolerance(self, batch:Batch)->float:
+        "Mean gap to the rollout that is allowed: the setting, in bfloat16 at least three times that of rounding."
+        tolerance, gap = self.config.logp_tolerance, (batch.old_logp - batch.sampled_logp)[batch.action].abs().mean()
+        if not tolerance or self.policy.model.dtype != torch.bfloat16: return tolerance
+        if gap > max(tolerance, 3 * self.rounding): self.rounding = max(self.rounding, self.measure_rounding(batch))
+        return max(tolerance, 3 * self.rounding)
+
+    @torch.no_grad()
+    def measure_rounding(self, batch:Batch)->float:
+        "Mean difference between one forward pass and one token at a time, over some tokens of the batch."
+        first = int(batch.action.any(0).nonzero()[0])
+        rows, columns = batch.action.any(1).nonzero()[:min(8, self.scorer.micro_batch), 0], slice(0, first + 256)
+        ids, mask, action = (x[rows, columns] for x in (batch.ids, batch.mask, batch.action))
+        at_once, *_ = self.policy.score(self.name, ids, mask, action, temperature=batch.temperature)
+        return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
 
     def count_update(self):
         "Count an update, and move the reference where it is time."

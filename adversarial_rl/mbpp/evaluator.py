@@ -161,10 +161,10 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
     _check_subject(s)
     if s.control != 'none': return Control(s.control), s.control, ''
     if s.checkpoint:
-        generator = load_trained(s.checkpoint, s.device, max_new_tokens,
+        generator = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
                                  trust_remote_code=s.trust_remote_code)['generator']
         return generator, Path(s.checkpoint).stem, load_checkpoint(s.checkpoint)[1]['sha256']
-    p = platform(s.device)
+    p = platform(s.device, s.dtype)
     model, tokenizer = load_model(s.model, p.dtype, p.device, trust_remote_code=s.trust_remote_code)
     return Bare(model, tokenizer), s.model, _weights_checksum(model)
 

@@ -79,9 +79,10 @@ def markdown(compared:TesterComparison)->str:
 def _players_of(c:TesterConfig)->tuple[Generator, Discriminator]:
     "The two players, trained or not; raises `UsageError`."
     if c.checkpoint:
-        players = load_trained(c.checkpoint, c.device, c.max_tokens, trust_remote_code=c.trust_remote_code)
+        players = load_trained(c.checkpoint, c.device, c.max_tokens, dtype=c.dtype,
+                               trust_remote_code=c.trust_remote_code)
         return players['generator'], players['discriminator']
-    p = platform(c.device)
+    p = platform(c.device, c.dtype)
     config = TrainingConfig(generator_model=c.model, discriminator_model=c.model, max_new_tokens=c.max_tokens,
                             trust_remote_code=c.trust_remote_code)
     return make_players(config, p.device, p.dtype)

@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, TypedDict
 
 from ..core.errors import UsageError
-from ..core.machine import platform
+from ..core.machine import Platform, platform
 from ..core.settings import check, TokenLimit, TrainingConfig
 from ..grader.suites import solved_problems
 from ..grader.test_cases import parse_tests
@@ -154,10 +154,9 @@ def checksum(path:str|Path # A checkpoint, or the folder of a model
     files = sorted(Path(path).rglob('*.safetensors'))
     return hashlib.sha256(b''.join(hashlib.sha256(file.read_bytes()).digest() for file in files)).hexdigest()
 
-def _players_of_folder(path:Path, config:TrainingConfig, device:str)->Players:
+def _players_of_folder(path:Path, config:TrainingConfig, machine:Platform)->Players:
     "A model or an adapter that was not trained in the game, as both players."
     if saved := checkpoints(path): raise UsageError(f'{path}: is a folder of checkpoints; name one, such as {saved[0]}')
-    machine = platform(device)
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     return Players(generator=generator, discriminator=discriminator)
 
@@ -165,17 +164,18 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
                  device:str='auto',      # Where the players run
                  max_new_tokens:TokenLimit=512, # Limit of each stage
                  *,
+                 dtype:str='auto',       # Number type of the models
                  models:Mapping[str, str]=MappingProxyType({}),# Player -> model, in place of those in the checkpoint
                  trust_remote_code:bool=False                  # Run code that the models bring
                 )->Players:
     "The two players as they were when the checkpoint was written; raises `UsageError`."
+    machine = platform(device, dtype)
     if Path(path).is_dir():
         both = (Generator.name, Discriminator.name)
         named: dict[str, Any] = {f'{name}_model': models.get(name, str(path)) for name in both}
         config = TrainingConfig(**named, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code)
-        return _players_of_folder(Path(path), check(config), device)
+        return _players_of_folder(Path(path), check(config), machine)
     state, info = load_checkpoint(path)
-    machine = platform(device)
     with reading(path):
         check_kind(path, info, (Generator.name, Discriminator.name))
         info |= dict(models=info['models'] | models)

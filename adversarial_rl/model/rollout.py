@@ -9,7 +9,7 @@ __all__ = ['sample']
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -244,7 +244,7 @@ def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
     for i in range(0, len(pieces), prompts):
         for k in range(0, n, copies):
             part = chance[i:i + prompts, k:k + copies]
-            at = dict(n=part.shape[1], chance=part.flatten(0, 1))
+            at: dict[str, Any] = dict(n=part.shape[1], chance=part.flatten(0, 1))
             parts.append(_Sampling(policy, pieces[i:i + prompts], **at, **how).run())   # Its cache is freed at once
     return parts
 

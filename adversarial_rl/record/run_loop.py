@@ -149,7 +149,7 @@ class Checkpointed:
         self.config, self.ppo, self.beside = config, ppo, dict(beside or {})
         self.step, self.best = 0, self.worst   # Finished steps, and the highest score of a checkpoint so far
         self.before: Any = None                # Figures before the first step
-        self.platform = platform(config.device)
+        self.platform = platform(config.device, config.dtype)
         self.random = Randomness(config.seed, self.platform.device)
 
     def settings(self)->dict[str, Any]:
@@ -197,7 +197,7 @@ def same_settings(path:str | Path,        # The checkpoint
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #225257e6
 _FREE = set('mbpp_dataset_path output_dir checkpoint_dir resume resume_from accept_changes trust_remote_code '
-            'save_steps save_total_limit device sampling_threads micro_batch gradient_checkpointing '
+            'save_steps save_total_limit device dtype sampling_threads micro_batch gradient_checkpointing '
             'logp_tolerance require_isolation report_to'.split())
 
 class Resumable(Checkpointed):

@@ -6,9 +6,10 @@
 __all__ = ['Seat', 'PolicyPlayer', 'GameBatch', 'batch_metrics', 'gradient_noise', 'baseline_noise']
 
 # %% ../../nbs/11_selfplay/05_batches.ipynb #345cf798
+import contextlib
 import random
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 import torch
 
@@ -108,6 +109,25 @@ def batch_metrics(batch:GameBatch, advantages:dict[Seat, float], baseline:RoleBa
     return row
 
 # %% ../../nbs/11_selfplay/05_batches.ipynb #05fafbcd
+def _gradients(learner:Learner, t:Transcripts,
+               columns:torch.Tensor,       # (N, B) advantages of the B rows
+               temperature:float
+              )->list[torch.Tensor]:       # N, on the processor
+    "The adapter's gradient under each column of advantages, in micro-batches and through the loss's scale."
+    scorer, scale, n_tokens = learner.scorer, learner.optimizer.scale.value, max(1, int(t.action[:, 1:].sum()))
+    def compute()->list[torch.Tensor]:
+        sums: list[Any] = [0.] * len(columns)
+        for rows in torch.arange(len(t)).split(scorer.micro_batch):
+            part = t.select(rows)
+            logp, *_ = learner.policy.score(learner.name, part.ids, part.mask, part.action, temperature=temperature)
+            row = part.action[:, 1:].nonzero()[:, 0]   # (n,) the tokens' rows
+            for i, a in enumerate(columns[:, rows]):
+                loss = (a[row] * logp).sum() / n_tokens * scale
+                pieces = torch.autograd.grad(loss, learner.optimizer.adapter, retain_graph=i + 1 < len(columns))
+                sums[i] = sums[i] + torch.cat([x.flatten() for x in pieces])
+        return [(x / scale).cpu() for x in sums]
+    return scorer.fitting(len(t), compute)
+
 def gradient_noise(learner:Learner, batch:GameBatch,
                    advantages:dict[str, list[float]], # Name -> advantage of each turn
                    temperature:float=1.,
@@ -119,17 +139,13 @@ def gradient_noise(learner:Learner, batch:GameBatch,
     columns = torch.tensor(list(advantages.values()), device=device)        # (N, B)
     game = torch.tensor(batch.game_of_turns(), device=device)               # (B,)
     gradients: list[list[torch.Tensor]] = [[] for _ in advantages]
-    with learner.policy.player(learner.name):
+    saving = learner.policy.checkpointing() if learner.config.gradient_checkpointing else contextlib.nullcontext()
+    with learner.policy.player(learner.name), saving:
         for k in range(parts):
             rows = (game % parts == k).nonzero().squeeze(1)
             if not len(rows): continue
-            t = transcripts.select(rows)
-            logp, *_ = learner.policy.score(learner.name, t.ids, t.mask, t.action, temperature=temperature)   # (n,)
-            row = t.action[:, 1:].nonzero()[:, 0]                           # (n,) the tokens' rows
-            for a, gradient in zip(columns, gradients):
-                loss = (a[rows][row] * logp).sum() / max(1, len(logp))
-                pieces = torch.autograd.grad(loss, learner.optimizer.adapter, retain_graph=True)
-                gradient.append(torch.cat([x.flatten() for x in pieces]))
+            found = _gradients(learner, transcripts.select(rows), columns[:, rows], temperature)
+            for gradient, g in zip(gradients, found): gradient.append(g)
     stacked = {name: torch.stack(g) for name, g in zip(advantages, gradients)}   # (K, parameters) each
     metrics = {f'gradient_variance/{name}': (g.var(0).sum() / len(g)).item() for name, g in stacked.items()}
     return metrics | {f'gradient_norm2/{name}': g.mean(0).square().sum().item() for name, g in stacked.items()}

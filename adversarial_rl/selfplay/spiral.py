@@ -53,7 +53,7 @@ def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
     url, _, model = name.partition('#')
     if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
     elif name.endswith('.pt'):
-        policy = load_learner(name, config.device, config.trust_remote_code)
+        policy = load_learner(name, config.device, config.dtype, trust_remote_code=config.trust_remote_code)
         agent = Local(policy, 'learner', config.max_new_tokens)
     else: return None
     return PromptedPlayer(agent, config.temperature, config.think)
@@ -149,6 +149,8 @@ def main(argv:list[str]|None=None)->int:
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #fa58b0ea
 def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
                  device:str='auto',
+                 dtype:str='auto',   # Number type of the model
+                 *,
                  trust_remote_code:bool=False # Run code that the model brings
                 )->Policy:           # Raises `UsageError`
     "The policy as it was when the checkpoint was written."
@@ -156,7 +158,7 @@ def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
     with reading(path):
         check_kind(path, info, ('learner',))
         model, rank = info['configuration']['model'], info['configuration']['lora_rank']
-    policy = make_learner(model, rank, platform(device), trust_remote_code)
+    policy = make_learner(model, rank, platform(device, dtype), trust_remote_code)
     players = dict(learner=SimpleNamespace(policy=policy))
     with reading(path):
         check_players(path, info, players)
