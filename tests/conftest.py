@@ -54,6 +54,7 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     from adversarial_rl.grader import pool
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)   # `nohup` lets it be ignored, and commands inherit that
     if off := config.getoption('--off'): pool._default = pool.Sandbox(off=tuple(off.split(',')))
 
 

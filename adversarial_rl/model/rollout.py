@@ -238,7 +238,7 @@ def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
               chance:torch.Tensor, # (P, n, S, limit of tokens)
               rows:int,            # Transcripts side by side
-              **how)->list[Transcripts]:
+              **how:Any)->list[Transcripts]:
     "`n` transcripts of each of `P` prompts, in parts."
     parts, (n, copies, prompts) = [], (chance.shape[1], min(chance.shape[1], rows), max(1, rows // chance.shape[1]))
     for i in range(0, len(pieces), prompts):
