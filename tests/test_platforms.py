@@ -25,9 +25,10 @@ GPUS = [  # Name, compute capability, GiB, runs on torch 2.15, dtype, base model
     ('Tesla V100-SXM2-32GB', (7, 0), 31.7, False, 'float16', '1.5B', 'p100_v100', True),
     ('NVIDIA A100-SXM4-40GB', (8, 0), 39.4, True, 'float16', '3B', 'a100', True),
     ('NVIDIA A100-SXM4-80GB', (8, 0), 79.2, True, 'float16', '3B', 'a100', True),
-    ('NVIDIA H100 80GB HBM3', (9, 0), 79.1, True, 'float16', '3B', 'h100', False),
-    ('NVIDIA H200', (9, 0), 139.8, True, 'float16', '3B', 'h100', False),
-    ('NVIDIA L4', (8, 9), 22.0, True, 'float16', '1.5B', 't4', True),
+    ('NVIDIA H100 80GB HBM3', (9, 0), 79.1, True, 'float16', '7B', 'h100', True),
+    ('NVIDIA H200', (9, 0), 139.8, True, 'float16', '7B', 'h100', True),
+    ('NVIDIA L4', (8, 9), 22.0, True, 'float16', '1.5B', '24gb', True),
+    ('NVIDIA GeForce RTX 4090', (8, 9), 23.5, True, 'float16', '1.5B', '24gb', True),
 ]
 GRIDSAN = dict(SLURM_JOB_ID='7', HOME='/home/gridsan/me')
 PLACES = [  # Host, environment, whether it is offline although the hub can be reached
@@ -127,10 +128,10 @@ def test_trl_without_a_launcher_trains_on_one_of_two_gpus(tmp_path, monkeypatch)
 
 def test_larger_gpus_get_larger_batches():
     sizes = []
-    for f in ('t4', 'a100', 'h100'):
+    for f in ('t4', '24gb', 'a100', 'h100'):
         c = yaml.safe_load(resource(f'configs/{f}.yaml').read_text())
         sizes.append((c['problems_per_step'] * c['group_size'], c['micro_batch']))
-    assert sizes == sorted(sizes) and len(set(sizes)) == 3
+    assert sizes == sorted(sizes) and len(set(sizes)) == 3   # One GPU of 24 GB takes as many rows as an A100
 
 
 @pytest.mark.parametrize('name, env, offline', PLACES)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import yaml
 from structure import ROOT
 
 from adversarial_rl.core import commands
@@ -160,7 +161,13 @@ def test_the_machine_decides_where_nobody_else_does(tmp_path, monkeypatch, capfd
     here = 'this machine, configs/starter.yaml'
     assert printed_config('run_training', capfd, '--device', 'cpu')['generator_model'] == ['starter', here]
     named = printed_config('run_training', capfd, '--generator-model', 'mine', '--device', 'cpu')
-    assert named['discriminator_model'][1] == 'default' and named['mbpp_eval_num_questions'] == ['20', 'this machine']
+    sizes, t4 = 'this machine, configs/t4.yaml', yaml.safe_load(resource('configs/t4.yaml').read_text())
+    assert named['discriminator_model'] == ['mine', 'this machine'] and named['device'] == ['cpu', 'flag']
+    assert named['problems_file'] == ['mbpp', sizes] and named['micro_batch'] == [str(t4['micro_batch']), sizes]
+    toy = printed_config('run_training', capfd, '--generator-model', 'starter', '--device', 'cpu')
+    assert toy['problems_file'] == ['starter', 'default'] and toy['mbpp_eval_num_questions'] == ['20', 'this machine']
+    large = printed_config('grpo_code_execution', capfd, '--model.id', 'mine')
+    assert large['prompts'] == ['mbpp', 'this machine, configs/grpo_code_execution.yaml']
     asked = printed_config('run_training', capfd, '--device', 'cpu', '--learning-rate', '.5')
     assert asked['learning_rate'] == ['0.5', 'flag'] and asked['group_size'][1] == here
     shipped = printed_config('grpo_code_execution', capfd, '--config', 'configs/grpo_code_execution.yaml')

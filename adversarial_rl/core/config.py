@@ -187,6 +187,7 @@ class Sources:
     def machine(self, suits:Suited)->dict[str, Given]:
         "Settings that suit the machine, those of its file and single ones."
         file = self.file(suits.file) if suits.file else {}
+        file = {name: g for name, g in file.items() if name not in suits.without}
         values = {self.also.get(name, name): value for name, value in suits.values.items()}
         return {name: self.given(name, value, _MACHINE, name) for name, value in values.items()} | {
             name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()}

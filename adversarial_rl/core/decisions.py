@@ -7,9 +7,11 @@ __all__ = ['config_file', 'evaluation_questions', 'wandb_mode', 'Decision', 'dec
            'suited']
 
 # %% ../../nbs/01_core/04_decisions.ipynb #45c50e0d
+import json
 import os
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
@@ -24,14 +26,19 @@ def config_file(p:Platform)->str:
     "The shipped configuration for this machine."
     if p.device.split(':')[0] != 'cuda' or p.memory_gb < 14: return _SMALL
     if p.capability < (7, 5): return 'configs/p100_v100.yaml'
-    if p.memory_gb < _LARGE: return 'configs/t4.yaml'
+    if p.memory_gb < 21: return 'configs/t4.yaml'
+    if p.memory_gb < _LARGE: return 'configs/24gb.yaml'
     return 'configs/h100.yaml' if p.capability >= (9, 0) and p.memory_gb >= 75 else 'configs/a100.yaml'
+
+def _shipped(file:str)->dict[str, Any]:
+    "The settings of a shipped configuration."
+    import yaml
+    return yaml.safe_load(resource(file).read_text())
 
 # %% ../../nbs/01_core/04_decisions.ipynb #99bd6180
 def evaluation_questions(p:Platform)->int:
-    "Problems of MBPP in each evaluation while training: more where a model answers faster."
-    if config_file(p) == _SMALL: return 20
-    return 100 if p.memory_gb < _LARGE else 500 if p.memory_gb >= 75 else 200
+    "Problems of MBPP in each evaluation while training, of every command that trains."
+    return _shipped(config_file(p)).get('mbpp_eval_num_questions', 20)
 
 # %% ../../nbs/01_core/04_decisions.ipynb #122113cd
 def wandb_mode(env:Mapping[str, str]|None=None,      # Environment variables; this process's by default
@@ -54,30 +61,21 @@ class Decision:
     value: Any
     reason: str
 
-def _vllm(p:Platform)->tuple[bool, str]:
-    "Whether vLLM fits beside the trainer and is installed, and the reason."
-    if not p.capability: return False, 'no NVIDIA GPU'
-    if p.memory_gb < _LARGE: return False, f'{p.memory_gb:.0f} GB have no room for its own copy of the weights'
-    if not installed('vllm'): return False, 'there is room for it, but it is not installed'
-    return True, 'room for its own copy of the weights'
-
 def decide(p:Platform,
            env:Mapping[str, str]|None=None,      # Environment variables; this process's by default
            reach:Callable[[str], bool]=reaches   # Whether an address can be reached
           )->list[Decision]:
     "Recommendations for a machine and its environment."
-    import yaml
     file, memory, offline = config_file(p), f'{p.memory_gb:.0f} GB', why_offline(env, reach)
-    settings, sizes = yaml.safe_load(resource(file).read_text()), ('problems_per_step', 'group_size', 'micro_batch')
+    settings, sizes = _shipped(file), ('problems_per_step', 'group_size', 'micro_batch')
     recomputed = bool(settings.get('gradient_checkpointing'))
-    model, questions = f'{memory}: 3B from 40 GB on, else 1.5B', evaluation_questions(p)
+    model, questions = f'{memory}: 3B from 40 GB on, 7B on an H100, else 1.5B', evaluation_questions(p)
     if file == _SMALL: model = 'no GPU with 16 GB or more: the bundled model'
     mode, reason = wandb_mode(env, (lambda url: False) if offline.startswith('SuperCloud') else reach)
     return [Decision('dtype', p.dtype, 'finer steps than bfloat16' if p.capability else f'suits a {p.device} device'),
             Decision('base model', settings['generator_model'], model),
             *[Decision(k, settings[k], f'{file}, for {memory}') for k in sizes],
             Decision('gradient checkpointing', recomputed, f"activations are {'recomputed' if recomputed else 'kept'}"),
-            Decision('vLLM', *_vllm(p)),
             Decision('evaluation questions', questions, f'95% interval of about ± {98 / questions**.5:.0f} points'),
             Decision('models from', './model_cache' if offline else 'the hub', offline or 'it can be reached'),
             Decision('W&B', mode, reason), Decision('configuration', f'--config {file}', 'sizes for this machine')]
@@ -100,28 +98,48 @@ def detect_platform_and_gpu(device:str='auto',
     return p, decisions
 
 # %% ../../nbs/01_core/04_decisions.ipynb #9cb26cf8
+_PLAYERS = ('generator_model', 'discriminator_model')
 _MODELS = dict(run_training='generator_model', spiral_self_play='model',  # Command -> setting that names its model
                grpo_code_execution='model.id', grpo_code_game='model.id')
 _BUNDLED = dict(spiral_self_play='starter_games', grpo_code_execution='starter_printing',
                 grpo_code_game='starter_printing')
-_ROWS = {'configs/p100_v100.yaml': (4, 2), 'configs/t4.yaml': (8, 1)}   # Of a batch of TRL's, and batches in a step
+_ROWS = {'configs/p100_v100.yaml': 4, 'configs/t4.yaml': 8, 'configs/24gb.yaml': 8}   # Of a batch of TRL's
+_STEP_ROWS = 32   # Of one of TRL's steps: four groups of eight
+_TOY_BYTES = 10**8
 
 @dataclass(frozen=True)
 class Suited:
     "Settings that suit the machine, for those of a command that nobody gave."
-    file: str = ''                                          # Shipped configuration, where it is taken as a whole
+    file: str = ''                                          # Shipped configuration
     values: Mapping[str, Any] = field(default_factory=dict) # Other settings; the file overrides them
+    without: Sequence[str] = ()                             # Settings of the file that are not taken
+
+def _is_large(model:str)->bool:
+    "Whether a model is no toy: a name on the hub, a folder with more than 100 MB, or an adapter for one of them."
+    folder = Path(model)
+    if not folder.is_dir(): return folder.name not in {'starter', *_BUNDLED.values()}
+    if (adapter := folder/'adapter_config.json').is_file():
+        return _is_large(str(json.loads(adapter.read_text()).get('base_model_name_or_path', 'starter')))
+    return sum(file.stat().st_size for file in folder.iterdir()) > _TOY_BYTES
 
 def _single_settings(command:str, p:Platform)->dict[str, Any]:
     "The settings that each machine has other values of."
-    import yaml
-    small, model = config_file(p) == _SMALL, yaml.safe_load(resource(config_file(p)).read_text())['generator_model']
+    small, model = config_file(p) == _SMALL, _shipped(config_file(p))['generator_model']
     values: dict[str, Any] = dict(mbpp_eval_num_questions=evaluation_questions(p))
     if command in _BUNDLED: values[_MODELS[command]] = _BUNDLED[command] if small else model
     if not command.startswith('grpo') or small: return values
-    rows, batches = _ROWS.get(config_file(p), (16, 1))
+    rows = _ROWS.get(config_file(p), 16)
     return values | {'training_args.per_device_train_batch_size': rows,
-                     'training_args.gradient_accumulation_steps': batches}
+                     'training_args.gradient_accumulation_steps': _STEP_ROWS // rows}
+
+def _file_of(command:str, p:Platform, named:Mapping[str, str])->Suited: # Models that were named, by setting
+    "The shipped configuration for the machine, or for the models that were named; none for a toy that was named."
+    small, large = config_file(p) == _SMALL, any(map(_is_large, named.values()))
+    if named and not large: return Suited()
+    if command != 'run_training': return Suited(f"configs/{command}{'_starter' * (small and not large)}.yaml")
+    if not named: return Suited(config_file(p))
+    models = {**dict.fromkeys(_PLAYERS, next(iter(named.values()))), **named}   # One name is that of both
+    return Suited('configs/t4.yaml' if small else config_file(p), models, (*_PLAYERS, *(['device'] if small else [])))
 
 def suited(command:str,              # Such as 'run_training'
            given:Mapping[str, Any]   # Settings from flags, environment and files, and 'config'
@@ -130,12 +148,11 @@ def suited(command:str,              # Such as 'run_training'
     if command not in _MODELS: return Suited()
     try: p = platform(given.get('device', 'auto'))
     except UsageError: return Suited()   # The run says what is wrong
-    small, file = config_file(p) == _SMALL, ''
-    if not {'config', 'discriminator_model', _MODELS[command]} & set(given):
-        file = config_file(p) if command == 'run_training' else f"configs/{command}{'_starter' * small}.yaml"
+    named = {k: str(given[k]) for k in (*_PLAYERS, _MODELS[command]) if k in given}
+    whole = Suited() if 'config' in given else _file_of(command, p, named)
     single = _single_settings(command, p)
     batch = {k for k in single if k.startswith('training_args.')}   # Its settings belong together
     decided = set(given) | (batch if batch & set(given) else set())
-    values = {k: v for k, v in single.items() if k not in decided}
-    if not given.get('mbpp_eval', not (file and small)): values.pop('mbpp_eval_num_questions', None)
-    return Suited(file, values)
+    values = {k: v for k, v in {**single, **whole.values}.items() if k not in decided}
+    if not given.get('mbpp_eval', 'starter' not in whole.file): values.pop('mbpp_eval_num_questions', None)
+    return replace(whole, values=values)

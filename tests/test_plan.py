@@ -1,0 +1,126 @@
+"The plan of a run: counted by hand, beside a real run, offline, and in the comment of each configuration."
+import re
+import socket
+
+import pytest
+import yaml
+
+from adversarial_rl.core.config import parse_config
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.files import resource
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from adversarial_rl.game.plan import CARDS, main, MARK, model_config, plan_run, PlanConfig
+from adversarial_rl.game.trainer import train
+from adversarial_rl.model.footprint import GB, peak, shaped_config
+from adversarial_rl.record.tracking import read_metrics
+
+PLANNED = ['t4', '2xt4', 'p100_v100', '24gb', 'a100', 'h100']
+KINDS = [TrainingConfig, PPOConfig, EvaluationConfig]
+
+
+def of_file(name, **assumed):
+    config, ppo, evaluation = parse_config(KINDS, ['--config', f'configs/{name}.yaml'], '')
+    return config, plan_run(config, ppo, evaluation, PlanConfig(**assumed))
+
+
+def comment_of(name): return re.findall(r'(?m)^#(.*)$', resource(f'configs/{name}.yaml').read_text())
+
+
+@pytest.fixture
+def no_network(monkeypatch):
+    def refuse(*a, **k): raise OSError('no network here')
+    monkeypatch.setattr(socket, 'create_connection', refuse)
+    monkeypatch.setattr(socket.socket, 'connect', refuse)
+
+
+@pytest.mark.parametrize('name', PLANNED)
+def test_the_comment_of_a_configuration_is_its_plan(name, no_network, capsys):
+    "The same words and, to a fifth, the same numbers as the command in the comment prints now."
+    lines = comment_of(name)
+    first = next(i for i, line in enumerate(lines) if line.startswith(MARK[1:]))
+    command = lines[first].split('`')[1].removeprefix('python -m adversarial_rl.game.plan ')
+    assert f'configs/{name}.yaml' in command
+    assert main(command.split()) == 0
+    now, then = capsys.readouterr().out.split(), ' '.join(lines[first + 1:]).split()
+    again = f'make it anew: python -m adversarial_rl.game.plan {command} --results configs/{name}.yaml'
+    assert len(now) == len(then), again
+    for new, old in zip(now, then):
+        numbers = [re.sub(r'[,()]', '', x) for x in (new, old)]
+        if new == old: continue
+        a, b = (float(x) for x in numbers)
+        assert abs(a - b) <= .2 * max(a, b) + .1, f'{old} is {new} now; {again}'
+
+
+@pytest.mark.parametrize('name', PLANNED)
+def test_a_configuration_fits_its_gpu_and_is_for_a_real_model(name):
+    gpu, = re.findall(r'--gpu (\w+)', ' '.join(comment_of(name)))
+    config, plan = of_file(name, gpu=gpu)
+    assert peak(plan.memory) / GB < .75 * CARDS[gpu].memory and plan.minutes < 9 * 60
+    assert config.problems_file == 'mbpp' and config.stages_together and config.max_new_tokens['tests'] >= 300
+    assert config.max_new_tokens['code'] >= 300 and min(plan.updates.values()) >= 80 and config.group_size == 8
+
+
+def test_what_a_plan_counts_is_what_a_run_does(tmp_path):
+    "Updates, transcripts, and tokens no more than the limits allow."
+    config = TrainingConfig(
+        generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=2, group_size=3,
+        opponents=1, stages=('pseudocode', 'code'), max_new_tokens=dict(pseudocode=9, code=30, tests=20), held_out=2,
+        n_discriminator_steps=1, n_generator_steps=1, k_alternating_steps=0, together_steps=1, report_to='none',
+        output_dir=str(tmp_path/'out'), checkpoint_dir=str(tmp_path/'ck'))
+    plan = plan_run(config, PPOConfig(), EvaluationConfig(mbpp_eval=False), PlanConfig())
+    train(config, PPOConfig())
+    rows = read_metrics(tmp_path/'out'/'metrics.jsonl')
+    assert plan.updates == {name: sum(r['learner'] == name for r in rows) for name in ('generator', 'discriminator')}
+    assert plan.answers == len(rows) * 2 * (3 + 1)
+    written = sum(r['tokens_per_second'] * r['seconds_rollout'] for r in rows)
+    assert 0 < written <= plan.tokens / .6 * 1.001
+
+
+def test_two_gpus_halve_the_rows_and_measured_speed_replaces_the_estimate():
+    one, two = (of_file('2xt4', gpu='t4', gpus=n)[1] for n in (1, 2))
+    assert (one.updates, one.tokens) == (two.updates, two.tokens)
+    assert two.seconds['updates'] == pytest.approx(one.seconds['updates'] / 2)
+    assert two.memory['sampling'] == pytest.approx(one.memory['sampling'] / 2)
+    measured = of_file('t4', tokens_per_second=1000.)[1]
+    assert measured.seconds['sampling'] == pytest.approx(measured.tokens / 1000)
+
+
+def test_the_number_type_counts():
+    half, whole = (plan_run(TrainingConfig(dtype=dtype), PPOConfig(), EvaluationConfig(), PlanConfig())
+                   for dtype in ('auto', 'float32'))
+    assert whole.memory['weights'] == 2 * half.memory['weights'] and whole.seconds['updates'] == half.seconds['updates']
+    assert whole.seconds['sampling'] > half.seconds['sampling']
+
+
+def test_a_folder_with_a_config_alone_is_enough(tmp_path, no_network, capsys):
+    shaped_config('0.5B').save_pretrained(tmp_path)
+    flags = ['--config', 'configs/t4.yaml', '--generator-model', str(tmp_path), '--discriminator-model', str(tmp_path)]
+    assert main([*flags, '--price', '0.5']) == 0
+    out = capsys.readouterr().out
+    minutes, price = re.search(r'minutes: about (\d+)', out)[1], re.search(r'price: about ([\d.]+) at 0.5', out)[1]
+    assert float(price) == pytest.approx(int(minutes) / 120, abs=.01) and 'fits' in out
+    assert main(['--config', 'configs/t4.yaml', '--generator-model', 'someone/else']) == 2
+    assert 'model someone/else: has no config.json here' in capsys.readouterr().err
+
+
+def test_what_does_not_fit_is_said(capsys):
+    assert main(['--config', 'configs/h100.yaml', '--gpu', 't4']) == 0
+    assert 'DOES NOT FIT: lower --micro-batch' in capsys.readouterr().out
+
+
+def test_the_plan_is_written_into_a_configuration_and_leaves_its_settings(tmp_path, capsys):
+    path = tmp_path/'mine.yaml'
+    settings = ''.join(f'{name}_model: Qwen/Qwen2.5-Coder-0.5B\n' for name in ('generator', 'discriminator'))
+    path.write_text(f'# Mine.\n{settings}')
+    for _ in range(2): assert main(['--config', str(path), '--results', str(path)]) == 0
+    lines = path.read_text().splitlines()
+    assert lines[0] == '# Mine.' and sum(line.startswith(MARK) for line in lines) == 1
+    assert yaml.safe_load(path.read_text()) == yaml.safe_load(settings)
+    assert main(['--config', str(path), '--results', str(tmp_path/'none.yaml')]) == 2
+
+
+@pytest.mark.parametrize('size', ['0.5B', '1.5B', '3B', '7B'])
+def test_qwen_sizes_are_built_in(size, no_network):
+    for name in (f'Qwen/Qwen2.5-Coder-{size}-Instruct', f'Qwen/Qwen2.5-{size}'):
+        assert model_config(name).to_dict() == shaped_config(size).to_dict()
+    with pytest.raises(UsageError): model_config('Qwen/Qwen3-8B')
