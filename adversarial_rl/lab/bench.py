@@ -58,7 +58,9 @@ def _models():
 
 _TABLES: dict[str, Callable[[int], str]] = {   # Name of its marks in a document -> function of the number of rounds
     'graders': graders_tables, 'sampling': lambda rounds: _models().speed_table(learning=False),
-    'learning': lambda rounds: _models().speed_table(learning=True), 'memory': lambda rounds: _models().memory_table(),
+    'steps': lambda rounds: _models().step_table(),
+    'learning': lambda rounds: _models().speed_table(learning=True),
+    'memory': lambda rounds: _models().memory_table(),
     'growth': lambda rounds: _models().growth_table(), 'job': lambda rounds: _job_table(), 'start': _start_table}
 
 @dataclass
