@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
+from adversarial_rl.game.extras import near_keys
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.pool import Job, Sandbox, Template
@@ -681,3 +682,21 @@ def test_no_text_of_a_test_ends_its_caller(test):
     for tests in [test], [test, CHECKS[0]], [CHECKS[0], test]:
         assert grade(WRONG, tests, function_name='f').kind in ('assertion_failure', 'unsupported')
     assert grade(WRONG, [test, CHECKS[0]], function_name='f').per_test[1] is False
+
+
+def test_a_short_test_with_long_constants_is_no_test():
+    "Its inputs written out would fill the memory of whoever compares them."
+    long = ', '.join(['[1] * 999'] * 40)
+    assert parse_tests(f'assert f({long}) == 0', 'f') == []
+    assert parse_tests(f"assert f(1) == 2 and {' and '.join(f'f([{n}] * 999)' for n in range(40))}", 'f') == []
+    assert len(parse_tests('assert f([1] * 999) == 0', 'f')) == 1
+    assert len(near_keys(', '.join('1' * 5000))) == 1
+
+
+def test_sockets_tell_no_count():
+    code = '''import asyncio, socket
+a, b = socket.socketpair()
+print(a.family.name, a.type.name, a.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), asyncio.run(asyncio.sleep(0, 5)))
+try: print(a.getsockopt(socket.SOL_SOCKET, 57, 8))
+except PermissionError: print('refused')'''
+    assert grade(code, []).stdout == 'AF_UNIX SOCK_STREAM 0 5\nrefused\n'

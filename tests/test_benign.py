@@ -445,3 +445,19 @@ def test_the_short_way_to_a_plan_gives_the_same_plan(entry_points):
                                   'import os\ndef f(x): return x + bool(os.path.dirname(__file__) == "")'])
 def test_a_program_runs_as_a_file(code):
     assert grade(code, ['assert f(1) == 2']).passed
+
+
+NAMED = '''from collections import namedtuple
+Point = namedtuple('Point', 'x y')
+def f(n): return Point(n, n + 1)
+def g(p): return p.x
+def h(p): return isinstance(p, Point)'''
+NAMED_TESTS = ['assert g(f(1)) == 1', 'assert g(Point(3, 4)) == 3', 'assert h(f(1)) and h(Point(1, 2))',
+               'assert not h((1, 2))', 'import copy\np = copy.copy(f(1))\nassert p == (1, 2) and p.x == 1',
+               'import copy\nassert copy.deepcopy([f(1)])[0].y == 2',
+               'import pickle\nassert pickle.loads(pickle.dumps(f(1))) == (1, 2)']
+
+
+@pytest.mark.parametrize('test', NAMED_TESTS)
+def test_a_named_tuple_may_be_passed_back(test):
+    assert grade(NAMED, [test], function_name=['f', 'g', 'h', 'Point']).passed

@@ -26,14 +26,14 @@ from ..problems.problem import Problem, save_problems, unwritable
 
 # %% ../../nbs/09_game/04_extras.ipynb #eac93457
 _TOKEN = re.compile(r'''"[^"]*"|'[^']*'|-?[\d.]+|\w+|\S''')
-_MANY = 4  # Number of values from which one may differ; f(3) and f(7) are not near-copies
+_MANY, _MOST = 4, 50  # Numbers of values between which one may differ; f(3) and f(7) are not near-copies
 
 def near_keys(x:str # An input
              )->set[str]:
     "Keys that an input shares with its near-copies: the input itself, and the input with one value blanked."
     tokens = _TOKEN.findall(x)
     values = [i for i, t in enumerate(tokens) if t[0] not in '[](){},:=']
-    blanked = [tokens[:i] + ['_'] + tokens[i + 1:] for i in values] if len(values) >= _MANY else []
+    blanked = [tokens[:i] + ['_'] + tokens[i + 1:] for i in values] if _MANY <= len(values) <= _MOST else []
     return {' '.join(ts) for ts in [tokens, *blanked]}
 
 # %% ../../nbs/09_game/04_extras.ipynb #ff929ebd

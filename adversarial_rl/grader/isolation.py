@@ -178,6 +178,7 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     rules |= dict(seccomp=DENY, fcntl=_by_value(1, _FCNTL), ioctl=_by_value(1, _IOCTL), flock=_PRETEND)
     # Which parts of a library's file are in memory is nobody's to change or to ask: later programs would notice
     rules |= dict(fadvise64=_PRETEND, madvise=_by_value(2, _MADVISE, _PRETEND), mincore=DENY)
+    rules |= dict(getsockopt=_by_value(2, dict.fromkeys([3, 4, 38, 39], ALLOW)))   # SO_COOKIE counts all sockets
     rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits, statx=_NO_SUCH, sysinfo=_NO_SUCH)
     rules |= dict.fromkeys(['clock_gettime', 'clock_getres', 'clock_nanosleep'], _without_bit(0, _OF_A_PROCESS))
     if files != 'scratch':

@@ -51,7 +51,7 @@ def base_names(kind:type)->list[str]:
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
     def __init__(self, link:Link, namespace:dict[str, Any]):
-        self.link, self.namespace, self.read = link, namespace, Reader(self.borrowed)
+        self.link, self.namespace, self.read = link, namespace, Reader(self.borrowed, self.own_record)
         self.lent:list[Any] = []   # Objects that the judge knows by number
         self.classes:dict[int, int] = {}   # Identity of a class -> its number
 
@@ -69,6 +69,12 @@ class Host:
         def call(*args, **kw): return self.ask_back(n, args, kw)
         if texts: call.__name__, call.__doc__ = texts
         return iter(call, self) if kind == 'iterator' else call
+
+    def own_record(self, x:Record)->tuple:
+        "A named tuple of the program's own class, where it has one of this name."
+        kind:Any = self.namespace.get(x._name)
+        own = isinstance(kind, type) and issubclass(kind, tuple) and getattr(kind, '_fields', None) == x._fields
+        return kind._make(x) if own else x
 
     def ask_back(self, n:int, args:tuple, kw:dict)->Any:
         "Call a function of the judge, which may ask for more before it answers; `self` marks the end of an iterator."
