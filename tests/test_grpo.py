@@ -1,4 +1,5 @@
 "GRPO from the command line: metrics, evaluations, a killed run that resumes, mistakes in one line."
+import copy
 import json
 import os
 import signal
@@ -16,7 +17,9 @@ from adversarial_rl import agrade_many
 from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.machine import platform
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
+from adversarial_rl.grpo.code_execution import execution_rewards, prompt_rows
 from adversarial_rl.grpo.settings import grpo_arguments
+from adversarial_rl.model.agents import prompt_ids
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
@@ -43,7 +46,7 @@ def test_shipped_configuration_is_read_and_accepted(path, monkeypatch, tmp_path)
     s, = parse_config([kind], ['--config', f'configs/{path.name}'], '')
     args, _ = grpo_arguments(s.training_args, s.vllm, platform('cpu'), tmp_path)
     assert s.model.id == yaml.safe_load(path.read_text())['model'].get('id', 'starter_printing')
-    assert args.max_steps in (60, 90)
+    assert args.max_steps in (60, 90, 300) and args.num_generations == 8
 
 
 @pytest.mark.parametrize('module', NAMES, ids=NAMES.get)
@@ -155,6 +158,35 @@ def test_the_predictor_learns_on_the_writers_programs(tmp_path):
     assert code_game.main(flags(code_game, tmp_path, '--predictor_steps', '2')) == 0
     assert json.loads((tmp_path/'programs.json').read_text())
     assert len(read_metrics(tmp_path/'predictor'/'metrics.jsonl')) == 2
+
+
+def test_a_chat_model_plays_and_learns_on_the_same_chat_prompt(tmp_path, monkeypatch, tokenizer):
+    "Writer and predictor are asked in words, in a user's turn; the second phase trains on what the opponent reads."
+    chat, trained, asked = copy.deepcopy(tokenizer), [], []
+    chat.chat_template = "{% for m in messages %}<{{ m['role'] }}>{{ m['content'] }}{% endfor %}<assistant>"
+    class Opponent:
+        chat = True
+        def write(self, prompts, n=1, *_):
+            asked.extend(prompts)
+            return [['It prints five.\n```\n5\n```']] * len(prompts)
+
+    def pretend(settings, rows, rewards, **_):
+        trained.append(rows(chat))
+        if isinstance(rewards[0], code_game.Game):
+            rewards[0].opponent = Opponent()
+            assert rewards[0]([], ['Here:\n```python\nprint(2 + 3)\n```', '```python\nprint(7)\n```']) == [-1., 1.]
+        return dict(stopped=False)
+
+    monkeypatch.setattr(code_game, 'train_with_trl', pretend)
+    code_game.train(code_game.CodeGameSettings(output_dir=str(tmp_path), predictor_steps=1))
+    writer, predictor = trained
+    (turn,), = (row['prompt'] for row in writer[:1])
+    assert turn['role'] == 'user' and '```python block' in turn['content'] and '###' not in turn['content']
+    rendered = [chat.apply_chat_template(row['prompt'], tokenize=False) for row in predictor]
+    assert rendered == [chat.decode(ids) for ids in prompt_ids(chat, asked)] and 'print(2 + 3)' in rendered[0]
+    plain = [row['prompt'] for row in prompt_rows('starter')(tokenizer)[:1]]
+    assert plain[0].endswith('### Program\n') and prompt_rows('starter')(chat)[0]['prompt'] == [turn]
+    assert execution_rewards([], ['Sure:\n```python\nprint(1)\n```'], ['']) == [1.]
 
 
 def test_earlier_learners_are_opponents(tmp_path):

@@ -366,6 +366,13 @@ def test_overlap_is_reported(tmp_path, copy, capfd):
     assert found and 2 <= int(found[1]) < 21 and 'greedy     0.000' in out
 
 
+def test_overlap_with_the_train_split_is_reported(tmp_path, capfd):
+    (tmp_path/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, splits())))
+    assert main(['--control', 'references', '--samples', '0', '--dataset', 'full', '--dataset-path', str(tmp_path),
+                 '--output-dir', str(tmp_path/'o'), '--training-problems', 'mbpp']) == 0
+    assert 'overlap    4 problems are like ones trained on' in capfd.readouterr().out
+
+
 def plus_task(n, name, code, added, tests):
     "A task as evalplus publishes it."
     return dict(task_id=f'Mbpp/{n}', prompt=f'"""\nWrite {name}.\n{tests[0]}\n"""\n', entry_point=name,

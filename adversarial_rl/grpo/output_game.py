@@ -27,9 +27,9 @@ from ..core.machine import Platform
 from ..core.settings import check
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
-from .code_execution import load_learner, text_of, train_and_report, train_with_trl
+from .code_execution import load_learner, text_of, train_and_report, train_with_trl, whole_program
 from .settings import CodeGameSettings, KINDS, OpponentSettings
-from ..model.agents import Agent, Local, Server, Source
+from ..model.agents import Agent, as_prompt, chats, Local, Server, Source
 from ..model.policy import load_model, Policy
 from ..problems.printing import prediction_prompt, printing_prompts
 
@@ -107,11 +107,6 @@ def predicted(answer:str)->str:
     return normalised(fences[-1] if fences else answer.rstrip().rsplit('\n', 1)[-1].strip())
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #bcf77281
-def _program_of(text:str)->str:
-    "The program in a completion: its last fenced block, or all of it."
-    fences = re.findall(r'```[^\n`]*\n(.*?)(?:```|\Z)', text, re.S)
-    return (fences[-1] if fences else text).strip('\n')
-
 def _game_metrics(programs:Sequence[str],      # One for each completion
                   judged:dict[str, Judged],
                   correct:dict[str, bool]      # Valid program -> whether the prediction is correct
@@ -137,7 +132,7 @@ class Game:
     def __call__(self, prompts, completions:list, **_)->list[float|None]:
         "Rewards of the completions; None if the grader failed."
         self.calls += 1
-        programs = [_program_of(text_of(c)) for c in completions]
+        programs = [whole_program(text_of(c)) for c in completions]
         judged = judge(programs, self.max_lines)
         outputs = {text: j.output for text, j in judged.items() if j.kind == 'valid'}
         self.programs |= outputs
@@ -152,7 +147,8 @@ class Game:
     def _predict(self, outputs:dict[str, str])->dict[str, bool]:
         "Whether the opponent predicts each program's output."
         assert self.opponent
-        answers = self.opponent.write([prediction_prompt(text) for text in outputs], 1, 1., self.calls)
+        prompts = [prediction_prompt(text, getattr(self.opponent, 'chat', False)) for text in outputs]
+        answers = self.opponent.write(prompts, 1, 1., self.calls)
         return {text: predicted(a) == output for (text, output), (a,) in zip(outputs.items(), answers)}
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #77511708
@@ -162,6 +158,7 @@ class SharedOpponent:
         self.policy = policy
         if copied: self.refresh()
         self.local = Local(policy, 'learner_earlier' if copied else '', max_new_tokens)
+        self.chat = self.local.chat
 
     def refresh(self)->None:
         "Make the copy equal to the learner."
@@ -230,11 +227,14 @@ def _train_predictor(s:CodeGameSettings,
                      programs:dict[str, str]   # Program -> output
                     )->dict[str, Any]:         # Results, as `train_with_trl` returns them
     "The second phase: another adapter learns to predict the writer's programs."
-    rows = [dict(prompt=prediction_prompt(text), output=output) for text, output in programs.items()]
-    if not rows: raise UsageError('predictor_steps: the writer wrote no valid program to learn from')
+    if not programs: raise UsageError('predictor_steps: the writer wrote no valid program to learn from')
     settings = replace(s, output_dir=f'{s.output_dir}/predictor', resume=False,
                        training_args=s.training_args | dict(max_steps=s.predictor_steps))
-    return train_with_trl(settings, lambda tokenizer: rows, [prediction_rewards])
+    def rows(tokenizer):
+        return [dict(prompt=as_prompt(tokenizer, prediction_prompt(text, chats(tokenizer))), output=output)
+                for text, output in programs.items()]
+
+    return train_with_trl(settings, rows, [prediction_rewards])
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #201c81bb
 def train(s:CodeGameSettings)->dict[str, Any]:
@@ -243,7 +243,7 @@ def train(s:CodeGameSettings)->dict[str, Any]:
     check_opponent(s.opponent)
     if not s.model.lora_rank:
         raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays available')
-    game, rows = Game(max_lines=s.max_lines), [dict(prompt=p) for p, _ in printing_prompts('training')]
+    game = Game(max_lines=s.max_lines)
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 
     def load(m, place, trust):
@@ -252,7 +252,11 @@ def train(s:CodeGameSettings)->dict[str, Any]:
         game.opponent = make_opponent(s.opponent, policy, place, trust)
         return policy
 
-    results = train_with_trl(s, lambda tokenizer: rows, [game], callbacks=[callback], load=load)
+    def rows(tokenizer):
+        prompts = printing_prompts('training', chat=chats(tokenizer))
+        return [dict(prompt=as_prompt(tokenizer, p)) for p, _ in prompts]
+
+    results = train_with_trl(s, rows, [game], callbacks=[callback], load=load)
     write_json(Path(s.output_dir)/'programs.json', game.programs)
     if not s.predictor_steps or results['stopped']: return results
     return results | dict(predictor=_train_predictor(s, game.programs))

@@ -39,6 +39,7 @@ from adversarial_rl.mbpp.report import (
     report_name,
     write_report,
 )
+from .training import mbpp_problems
 from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged, Written
 from ..model.players import Discriminator, Generator, load_trained
 from ..model.policy import load_model
@@ -173,7 +174,8 @@ def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
     _check_subject(s)
     folder, evaluator, training = check_writable(s.output_dir), MBPPEvaluator(c), s.training_problems
-    problems = starter_problems('training') if training == 'starter' else load_problems(training) if training else []
+    known = dict(starter=lambda: starter_problems('training'), mbpp=lambda: mbpp_problems('train', c.dataset_path))
+    problems = known[training]() if training in known else load_problems(training) if training else []
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = _load_subject(s, c.max_new_tokens)
         report = evaluator.evaluate(subject, name, folder, weights=weights, training=problems)

@@ -14,6 +14,9 @@ from .curriculum import Composition, curriculum, draw_input, value, work
 
 # %% ../../nbs/02_problems/04_printing.ipynb #6bdc552d
 PROGRAM_TITLE, OUTPUT_TITLE = '\n### Program\n', '\n### Output\n'
+_ASK_PROGRAM = '\n\nAnswer with a Python program in one ```python block, with no explanation.'
+_ASK_OUTPUT = ('What does this program print?\n\n```python\n{}\n```\n\nThink in one or two short sentences, then '
+               'answer with the output alone in one ``` block.')
 
 # %% ../../nbs/02_problems/04_printing.ipynb #8e40aa11
 def _given(c:Composition, args:tuple[Any, ...])->str:
@@ -37,16 +40,18 @@ def working(c:Composition, args:tuple[Any, ...])->str: # Its last line is the ou
 # %% ../../nbs/02_problems/04_printing.ipynb #7e57465e
 @lru_cache
 def printing_prompts(split:str,                     # A name in `curriculum.SPLITS`
-                     n:int|None=None                # The first of them; all by default
+                     n:int|None=None,               # The first of them; all by default
+                     chat:bool=False                # In the words of a user's turn
                     )->tuple[tuple[str, str], ...]: # (the writer's prompt, a program that solves it)
     "A prompt and its program for each composition of a split, always with the same inputs."
     pairs = []
     for c in curriculum(split)[:n]:
         args = draw_input(c.family, random.Random(f'printing {c.description}'))
-        pairs.append((request(c, args) + PROGRAM_TITLE, program(c, args)))
+        pairs.append((request(c, args) + (_ASK_PROGRAM if chat else PROGRAM_TITLE), program(c, args)))
     return tuple(pairs)
 
-def prediction_prompt(text:str # A program
+def prediction_prompt(text:str,       # A program
+                      chat:bool=False # In the words of a user's turn
                      )->str:
     "The predictor's prompt for a program."
-    return text + OUTPUT_TITLE
+    return _ASK_OUTPUT.format(text) if chat else text + OUTPUT_TITLE
