@@ -9,12 +9,14 @@ from types import SimpleNamespace
 
 import processes
 import pytest
+import torch
 import yaml
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
 
 from adversarial_rl import agrade_many
 from adversarial_rl.core.config import parse_config
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.machine import platform
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
 from adversarial_rl.grpo.code_execution import execution_rewards, prompt_rows
@@ -228,3 +230,14 @@ def test_trl_takes_the_rewards_of_the_page_for_trainers(tmp_path, tokenizer, qwe
     trainer.train()
     log = trainer.state.log_history[0]
     assert 0 <= log['rewards/passes_tests/mean'] <= 1 and 0 <= log['rewards/awaited/mean'] <= 1
+
+
+def test_an_overflow_in_sampling_or_in_the_loss_is_one_line():
+    "TRL samples with `multinomial`, and its trainer would put the mean of other steps in place of a loss of NaN."
+    with pytest.raises(UsageError, match='overflow: the probabilities of sampling are not finite in float16; use --dt'):
+        with grpo._overflow_said(torch.float16): torch.multinomial(torch.tensor([float('nan'), 1.]), 1)
+    with pytest.raises(RuntimeError, match='of another kind'), grpo._overflow_said(torch.float16):
+        raise RuntimeError('of another kind')
+    state = SimpleNamespace(is_world_process_zero=True, global_step=3)
+    with pytest.raises(UsageError, match='overflow: the loss is not finite in bfloat16'):
+        grpo.MetricsCallback(None, 'bfloat16').on_log(None, state, None, logs=dict(loss=float('nan')))

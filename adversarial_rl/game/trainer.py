@@ -135,6 +135,15 @@ class AdversarialTrainer(Trainer):
     @property
     def steps(self)->int: return len(self.schedule)
 
+    @property
+    def stages_kept(self)->int:   # type: ignore[override]
+        return len({self.schedule.place(step)[0] for step in range(1, self.steps + 1)})
+
+    def checkpoint_bytes(self)->int:
+        adapter = sum(4 * x.numel() for x in self.pair.generator.policy.adapter('generator').values())
+        anchored = any(step.stage is not None for step in self.schedule)   # The other stages are held where they were
+        return super().checkpoint_bytes() + adapter * anchored
+
     def stage_ends(self)->bool: return self.schedule.ends(self.step)
 
     def stage_name(self, step:Step)->str:

@@ -7,6 +7,7 @@ __all__ = ['prompt_rows', 'check_rows', 'text_of', 'whole_program', 'execution_r
            'StopCallback', 'MetricsCallback', 'TRLRun', 'train_with_trl', 'train_and_report', 'train', 'run', 'main']
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e56bd590
+import math
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from transformers.trainer_callback import TrainerCallback
 
 from ..core import commands
@@ -31,6 +33,7 @@ from ..grader.test_cases import entry_points
 from .resuming import Resumed, SettingsCallback
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.rewards import execution_reward, generator_reward
+from ..learn.scoring import overflow
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.training import mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot, program_in
@@ -133,7 +136,8 @@ class StopCallback(TrainerCallback):
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #40e0d35d
 class MetricsCallback(TrainerCallback):
     "Writes TRL's logs to a `Tracker`, one row per step."
-    def __init__(self, tracker:Tracker): self.tracker = tracker
+    def __init__(self, tracker:Tracker, dtype:str): # Of the base model
+        self.tracker, self.dtype = tracker, getattr(torch, dtype)
 
     def on_train_begin(self, args, state, control, **_):
         self.bar = progress_bar(state.max_steps, state.global_step)
@@ -144,6 +148,7 @@ class MetricsCallback(TrainerCallback):
         if state.is_world_process_zero: self.tracker.save_csv()
 
     def on_log(self, args, state, control, logs=None, **_):
+        if not math.isfinite(logs.get('loss', 0.)): raise overflow('the loss is', self.dtype)
         if not state.is_world_process_zero or 'train_runtime' in logs: return
         row = {k: v for k, v in logs.items() if isinstance(v, (int, float))}
         if 'reward' in row: row['reward/avg_batch_reward'] = row['reward']
@@ -169,6 +174,15 @@ def _result(s:TRLSettings, trainer:Any, stopped:bool, place:Platform, started:fl
     return results
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #ffb6f5ba
+@contextmanager
+def _overflow_said(dtype:torch.dtype # Of the base model
+                  )->Iterator[None]:
+    "Inside, sampling from probabilities that are not finite raises the `UsageError` of an overflow."
+    try: yield
+    except RuntimeError as e:
+        if 'probability tensor contains' not in str(e): raise
+        raise overflow('the probabilities of sampling are', dtype) from None
+
 @dataclass
 class TRLRun:
     "A run of TRL's trainer in one output folder."
@@ -177,12 +191,14 @@ class TRLRun:
     rewards: list[Any]                             # Functions that TRL calls
     callbacks: Sequence[TrainerCallback]           # More of TRL's callbacks
     load: Callable[[ModelSettings, Platform, bool], Policy | Bare]
+    dtype: str = 'float32'                         # Of the base model
 
     def train(self)->dict[str, Any]:
         "Load, check, train, measure and save."
         from transformers import set_seed
         started, s, output = time.perf_counter(), self.settings, Path(self.settings.output_dir)
         place = platform(s.device, s.dtype)
+        self.dtype = place.dtype if s.model.lora_rank else 'float32'
         args, notes = grpo_arguments(s.training_args, s.vllm, place, output)
         for line in notes: print(line)
         resumed = Resumed(newest_whole(output) if s.resume else None)
@@ -212,11 +228,12 @@ class TRLRun:
                      expected=resumed.logged) as tracker:
             def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
             if mbpp: mbpp.write = write
-            every = [*self.callbacks, MetricsCallback(tracker), own, stop, *([mbpp] if mbpp else [])]
+            every = [*self.callbacks, MetricsCallback(tracker, self.dtype), own, stop, *([mbpp] if mbpp else [])]
             trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=self.rewards,
                                   args=args, train_dataset=Dataset.from_list(rows), callbacks=every)
             trainer.remove_callback(PrinterCallback)
-            with stop.listening(): trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
+            with stop.listening(), _overflow_said(getattr(torch, self.dtype)):
+                trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
         return trainer
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #67758fc9

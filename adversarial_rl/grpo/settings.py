@@ -165,7 +165,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                              f"the closest is '{closest(k, known)}'")
     (machine, notes), (sampling, more_notes) = _machine_arguments(p), _vllm_arguments(vllm, p)
     ours = dict(output_dir=str(output_dir), logging_steps=1, report_to='none', save_steps=10, save_total_limit=2,
-                disable_tqdm=True)
+                disable_tqdm=True, logging_nan_inf_filter=False)   # A loss that is not a number is seen
     given = {k: v for k, v in (machine | sampling | ours | training_args).items() if v is not None}
     def words(k, v):
         if isinstance(v, list): return [f'--{k}', *map(str, v)]

@@ -62,7 +62,8 @@ GB = 1e9
 
 def _learning_bytes(shape:_Shape, tokens:int, width:int, checkpointing:bool)->int: # Bytes of a weight: `width`
     "Bytes that the backward pass of one micro-batch needs."
-    of_layer = tokens * ((7 * shape.hidden + 2 * shape.kv + 4 * shape.inner) * width + 4 * shape.hidden * 4)
+    in_float32 = shape.inner + (4 if width == 4 else 8) * shape.hidden
+    of_layer = tokens * ((3 * shape.inner + 2 * shape.hidden + 2 * shape.kv) * width + in_float32 * 4)
     stored = shape.layers * of_layer
     if checkpointing: stored = shape.layers * tokens * shape.hidden * width + of_layer
     return stored + 5 * min(LOGITS, tokens * shape.vocabulary) * 4
@@ -75,7 +76,7 @@ def _sampling_bytes(shape:_Shape, rows:int, length:int, width:int)->int: # Rows 
 # %% ../../nbs/06_model/06_footprint.ipynb #605f64c1
 def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
                     model,                   # transformers configuration of both players' model
-                    dtype:str='float16', *,  # Of the weights: float16 on a T4, bfloat16 on an A100, float32 on a CPU
+                    dtype:str='float16', *,  # Of the weights: float16 on a GPU, float32 on a CPU
                     prompt:int=300           # Tokens of a prompt
                    )->dict[str, int]:        # Part -> bytes; 'sampling' and 'learning' take turns
     "Bytes that a run of the two-player game holds at its peak."
@@ -86,11 +87,12 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     player = shape.adapter * config.lora_rank + shape.hidden + 1   # An adapter and a value head
     bases = 1 if config.generator_model == config.discriminator_model else 2
     tokens, head = min(ppo.micro_batch, rows) * length, shape.vocabulary * shape.hidden
-    merged = (shape.adapted + head * (head >= LARGE)) * 4   # With the adapter, and the output layer's new layout
+    # Weights with the adapter, and the output layer's new layout
+    merged = dict(float32=4 * (shape.adapted + head * (head >= LARGE)), float16=2 * shape.adapted, bfloat16=0)
     return {'weights': shape.parameters * width * bases,
             'adapters': 2 * 4 * player * 2,
             'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player,
-            'merged': merged if dtype == 'float32' else 0,
+            'merged': merged[dtype],
             'sampling': _sampling_bytes(shape, rows, length, width),
             'learning': _learning_bytes(shape, tokens, width, ppo.gradient_checkpointing)}
 

@@ -23,6 +23,7 @@ from typing import Any, Protocol
 import torch
 
 from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
+from ..core.files import check_writable
 from ..core.machine import library_versions, platform
 from ..core.parallel import anybody
 from ..core.settings import flag
@@ -300,6 +301,22 @@ class Trainer(Resumable):
         "Whether the last step was the last of its stage, so that a checkpoint is due."
         return False
 
+    stages_kept = 0   # Checkpoints kept besides the newest, one for each stage
+
+    def checkpoint_bytes(self)->int:
+        "Bytes of the largest checkpoint: weights in float32, Adam's two numbers for each, adapters kept beside."
+        sizes = [sum(4 * x.numel() for x in p.policy.parameters(name).values()) for name, p in self.players.items()]
+        return sum(sizes) * (3 + bool(self.ppo.reference_steps) + self.config.pool_size)
+
+    def check_space(self)->None:
+        "Raise `UsageError` unless the folder of checkpoints has room for those that the run will keep at a time."
+        c, folder = self.config, Path(self.config.checkpoint_dir)
+        left = 1 + (self.steps - self.step) // c.save_steps + self.stages_kept
+        n = min(left, c.save_total_limit + self.stages_kept + 1) + 1   # One is written before one goes; and the best
+        there = sum(p.stat().st_size for p in folder.glob('checkpoint_*.pt')) if self.step else 0
+        size = self.checkpoint_bytes()
+        check_writable(folder, max(0, n * size - there) // 2**20 + 50, f' for {n} checkpoints of {size // 2**20} MB')
+
 # %% ../../nbs/04_record/04_run_loop.ipynb #9aa404bf
 @contextlib.contextmanager
 def own_folders(config:Any          # Settings of a run
@@ -321,9 +338,11 @@ def check_start(config:Any,                # Settings of a run
 def resume_or_begin(trainer:Trainer)->None:
     "Go on from a checkpoint where the settings say so, else set aside what an earlier run left."
     c = trainer.config
-    if c.resume or c.resume_from: return trainer.resume()
-    clear_up(c.checkpoint_dir)
-    set_aside(c.output_dir, c.checkpoint_dir)
+    if c.resume or c.resume_from: trainer.resume()
+    else:
+        clear_up(c.checkpoint_dir)
+        set_aside(c.output_dir, c.checkpoint_dir)
+    trainer.check_space()
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #6eb9d73b
 def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:
