@@ -3,6 +3,7 @@ import hashlib
 import json
 import os
 import random
+import resource as resource_limits
 import shutil
 import subprocess
 import sys
@@ -14,8 +15,9 @@ import processes
 import pytest
 import torch
 
-from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.files import resource
+from adversarial_rl.core import commands
+from adversarial_rl.core.errors import guarded, UsageError
+from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grpo import code_execution, output_game
@@ -111,6 +113,71 @@ def test_a_checkpoint_that_would_run_code_is_refused_without_advice(checkpoints_
     path = rewritten(checkpoints_of['run_training'], tmp_path/'checkpoint_step_0.pt', lambda w: w.update(more=Runs()))
     said = read_by(*READERS[0][:2], path, tmp_path)
     assert 'could run code' in said and 'weights_only' not in said and 'trust' not in said
+
+
+INFERENCE, TESTER = commands.run_inference, commands.evaluate_tester
+WRITTEN = [   # A command, its flags, and the file that it would lose
+    (INFERENCE, '--checkpoint c.pt --problem-file in.txt --output in.txt', 'in.txt'),
+    (INFERENCE, '--checkpoint c.pt --problem-file in.txt --output link', 'in.txt'),
+    (INFERENCE, '--checkpoint c.pt --problem-file link --output in.txt', 'in.txt'),
+    (INFERENCE, '--checkpoint c.pt --problem x --output c.pt', 'c.pt'),
+    (INFERENCE, '--checkpoint c --problem x --output ./c.pt', 'c.pt'),
+    (INFERENCE, '--checkpoint c.pt --problem x --output c.json', 'c.json'),
+    (INFERENCE, '--checkpoint c.pt --problem x --config s.yaml --output s.yaml', 's.yaml'),
+    (INFERENCE, '--checkpoint c.pt --problem x --output .env', '.env'),
+    (INFERENCE, '--checkpoint model --problem x --output model/config.json', 'model/config.json'),
+    (INFERENCE, '--checkpoint c.pt --batch --problems-file in.jsonl --output in.jsonl', 'in.jsonl'),
+    (TESTER, '--problems-file in.jsonl --output in.jsonl', 'in.jsonl'),
+    (TESTER, '--results in.txt --output in.txt', 'in.txt'),
+    (TESTER, '--checkpoint c.pt --output c.json', 'c.json')]
+
+
+@pytest.mark.parametrize('command, flags, lost', WRITTEN, ids=[f'{c.name} {flags}' for c, flags, _ in WRITTEN])
+def test_results_never_replace_a_file_that_the_command_reads(command, flags, lost, tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'model').mkdir()
+    names = ['in.txt', 'in.jsonl', 'c.pt', 'c.json', '.env', 'model/config.json']
+    for name in names: (tmp_path/name).write_text(f'# {name}\n')
+    (tmp_path/'s.yaml').write_text('seed: 3\n')
+    (tmp_path/'link').symlink_to('in.txt')
+    before = (tmp_path/lost).read_bytes()
+    assert command(flags.split()) == 2
+    said = capfd.readouterr().err.strip().splitlines()[-1]
+    assert said.startswith('error: --output ') and 'would be lost; name another file' in said, said
+    assert (tmp_path/lost).read_bytes() == before
+
+
+def test_results_may_replace_earlier_results_and_a_terminal_is_no_file(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    for name in ('p', 'p.json'): (tmp_path/name).write_text('x')
+    for flags in ('--problem-file p --output p.json', '--problem-file /dev/null --output /dev/null'):
+        assert commands.run_inference(['--checkpoint', 'c.pt', *flags.split()]) == 2
+        assert 'would be lost' not in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('command', ['run_training', 'run_inference', 'evaluate_mbpp', 'spiral_self_play'])
+def test_a_working_directory_that_is_gone_is_one_line(command, tmp_path):
+    gone, words = tmp_path/'gone', f'from adversarial_rl.core.commands import {command} as c; raise SystemExit(c())'
+    flags = ['--checkpoint', 'c.pt', '--problem', 'x'] if command == 'run_inference' else []
+    gone.mkdir()
+    script = f'cd {gone} && rmdir {gone} && exec "$0" -P -c "$@"'
+    done = subprocess.run(['bash', '-c', script, sys.executable, words, *flags], capture_output=True, text=True)
+    assert (done.returncode, done.stderr.count('\n')) == (2, 1), done.stderr
+    assert 'the working directory no longer exists; cd into one that does' in done.stderr
+
+
+def test_a_file_that_cannot_grow_is_named_with_advice(tmp_path, capfd):
+    def grow(argv): append_line(tmp_path/'rows.jsonl', 'x' * 10000)
+    def vanish(argv): append_line(tmp_path/'gone'/'rows.jsonl', 'x')
+    def whole(argv): write_whole(tmp_path/'results.json', b'x' * 10000)
+    usual = resource_limits.getrlimit(resource_limits.RLIMIT_FSIZE)
+    for call, name, advice in ((grow, 'rows.jsonl', 'ulimit -f'), (whole, 'results.json', 'ulimit -f'),
+                               (vanish, 'rows.jsonl', 'its folder is gone')):
+        resource_limits.setrlimit(resource_limits.RLIMIT_FSIZE, (4096, usual[1]))
+        try: code = guarded(call, [])
+        finally: resource_limits.setrlimit(resource_limits.RLIMIT_FSIZE, usual)
+        said = capfd.readouterr().err
+        assert code == 2 and name in said and advice in said and said.count('\n') == 1, said
 
 
 def test_without_what_is_measured_nothing_is_read(tmp_path):

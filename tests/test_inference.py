@@ -124,6 +124,23 @@ def test_a_killed_batch_goes_on_where_it_stopped(trained, tmp_path):
     assert resumed.stdout.split('results in')[0] == whole.stdout.split('results in')[0]
 
 
+def test_two_batches_do_not_share_a_file(trained, tmp_path):
+    "The second is refused before it loads a model, also where its file of results has another ending."
+    flags = ['--checkpoint', trained[0], '--batch', '--problems-file', 'starter', '--max-tokens', '16', '--output']
+    lines = tmp_path/'r.jsonl'
+    first = processes.Command('run_inference', *flags, lines)
+    while first.poll() is None and (not lines.exists() or lines.read_bytes().count(b'\n') < 3): time.sleep(.02)
+    for name in ('r.jsonl', 'r.json'):
+        second = run(*flags, tmp_path/name)
+        assert second.returncode == 2 and len(second.stderr.strip().splitlines()) == 1, second.stderr
+        assert 'in use by another run' in second.stderr and 'name another file' in second.stderr
+    first.send_signal(signal.SIGTERM)
+    err = first.communicate(timeout=120)[1]
+    rows = [json.loads(line)['id'] for line in lines.read_text().splitlines()[1:]]
+    assert f'{len(rows)} of 400 problems are in {lines}' in err and len(set(rows)) == len(rows)
+    assert [p.name for p in tmp_path.iterdir()] == ['r.jsonl']
+
+
 def test_a_batch_goes_on_with_the_same_settings_and_problems_alone(trained, tmp_path):
     problems, moved, output = tmp_path/'some.json', tmp_path/'moved.json', tmp_path/'o.jsonl'
     small = ['--max-tokens', '24', '--attempts', '2', '--execute-tests']

@@ -25,11 +25,12 @@ from adversarial_rl.mbpp import writers
 from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator
-from adversarial_rl.mbpp.report import read_report
+from adversarial_rl.mbpp.report import as_table, read_report
 from adversarial_rl.mbpp.training import problems_of
 from adversarial_rl.mbpp.writers import Bare, Control, program_in
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
+from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
@@ -162,6 +163,28 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     assert kills == 2 and processes.run(*command(copy, cut, *SMALL)).returncode == 0
     a, b = result(whole), result(cut)
     assert a['results'] == b['results'] and a['metrics'] == b['metrics'] and len(a['results']) == 24
+
+
+def test_two_evaluations_do_not_share_a_file(tmp_path):
+    evaluator, refusals = MBPPEvaluator(MBPPEvalConfig(samples=0), starter_problems('held_out', 2)), []
+    def meanwhile(prompt):
+        if not refusals:
+            refusals.append('not refused')
+            try: evaluator.evaluate(meanwhile, folder=tmp_path, show=False)
+            except UsageError as e: refusals[0] = str(e)
+        return ''
+    evaluator.evaluate(meanwhile, folder=tmp_path, show=False)
+    assert 'in use by another run' in refusals[0] and [p.suffix for p in tmp_path.iterdir()] == ['.json']
+
+
+def test_a_function_is_not_said_to_have_settings_that_it_never_saw(tmp_path):
+    evaluator = MBPPEvaluator(MBPPEvalConfig(samples=0), starter_problems('held_out', 2))
+    report = evaluator.evaluate(lambda prompt: '', folder=tmp_path, show=False)
+    saved = json.loads(next(tmp_path.glob('*.json')).read_text())
+    assert saved['cut_off'] is saved['settings']['temperature'] is saved['settings']['max_new_tokens'] is None
+    assert read_report(next(tmp_path.glob('*.json'))) == report and 'cut off' not in as_table(report)
+    controlled = evaluator.evaluate(Control('references'), show=False)
+    assert controlled.cut_off == 0 and controlled.settings['max_new_tokens'] == 512
 
 
 def test_prompts_show_neither_hidden_tests_nor_the_solution(tmp_path, copy):

@@ -20,7 +20,7 @@ from typing import Any, get_args, get_origin
 
 from .decisions import Suited
 from .errors import SECRETS, UsageError
-from .files import resource, write_whole
+from .files import check_output, resource, write_whole
 from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
@@ -245,7 +245,8 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     if machine:
         given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
         configs = _checked(kinds, given)
-        _show_machine(given)
+    _check_files(sources.fields, dict(pair for c in configs for pair in _values(c)), given)
+    if machine: _show_machine(given)
     if 'print_config' in given:
         print(_config_table(dict(pair for c in configs for pair in _values(c)), given))
         raise SystemExit(0)
@@ -254,6 +255,14 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
     return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
+
+def _check_files(fields:dict[str, dataclasses.Field], values:dict[str, Any], given:dict[str, Given])->None:
+    "Raise `UsageError` where results would replace a file that the command reads."
+    use = {name: f.metadata.get('file') for name, f in fields.items() if values.get(name)}
+    read = {f'{flag(name)} {values[name]}': values[name] for name in use if use[name] == 'read'} | {'.env': '.env'}
+    if 'config' in given: read[f"--config {given['config'].value}"] = given['config'].value
+    for name in use:
+        if use[name] == 'written': check_output(values[name], read, flag(name))
 
 def _show_machine(given:dict[str, Given])->None:
     "Say on stderr what suits this machine, once for all processes of a launcher."

@@ -8,6 +8,7 @@ __all__ = ['SECRETS', 'STOPPING', 'redact', 'one_line', 'UsageError', 'Stopped',
 
 # %% ../../nbs/01_core/01_errors.ipynb #56caed2d
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -92,20 +93,35 @@ def guarded(main:Callable[[list[str]], object], # Gets the arguments
 def _run(main:Callable[[list[str]], object], argv:list[str])->int:
     "The exit code of a command; a reader of its output that has gone raises `BrokenPipeError`."
     try:
+        _check_working_directory()
         main(argv)
         sys.stdout.flush()
     except SystemExit as e: return e.code if isinstance(e.code, int) else int(e.code is not None)   # --help
     except UsageError as e: return failed(one_line(e), 2)
     except BrokenPipeError: raise
-    except OSError as e:
-        place = f' ({e.filename})' if e.filename else ''
-        return failed(f'{e.strerror or one_line(e)}{place}; what was already written is kept', 2)
+    except OSError as e: return failed(f'{_trouble(e)}; what was already written is kept', 2)
     except KeyboardInterrupt as e:
         number = getattr(e, 'number', signal.SIGINT)
         name = 'interrupted' if number == signal.SIGINT else f'stopped by {signal.Signals(number).name}'
         print(f'\n{name}: {e}' if str(e) else f'\n{name}', file=sys.stderr)
         return 128 + number
     return 0
+
+def _check_working_directory():
+    "Raise `UsageError` where the working directory was removed; libraries fail there in strange ways."
+    try: os.getcwd()
+    except OSError: raise UsageError('the working directory no longer exists; cd into one that does') from None
+
+_ROOM = {errno.ENOSPC: 'make room on the disk', errno.EDQUOT: 'the quota is full; make room',
+         errno.EFBIG: 'a file may not grow as large as that; `ulimit -f` tells and raises the limit'}
+
+def _trouble(e:OSError)->str:
+    "What the system refused, for which file, and what to do about it."
+    place = f' ({e.filename})' if e.filename else ''
+    advice = _ROOM.get(e.errno or 0, '')
+    gone = e.errno == errno.ENOENT and isinstance(e.filename, str)
+    if gone and not os.path.isdir(os.path.dirname(e.filename) or '.'): advice = 'its folder is gone'
+    return '; '.join(filter(None, [f'{e.strerror or one_line(e)}{place}', advice]))
 
 def failed(message:str, code:int)->int:
     "Print an error on stderr and return the exit code."

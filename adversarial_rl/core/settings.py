@@ -28,13 +28,14 @@ def setting(default,                              # Default value; `REQUIRED` fo
             *,
             choices:tuple[str, ...]|None=None,    # All values allowed
             env:str|None=None,                    # Environment variable that sets it
-            also:str|None=None                    # Its other name, such as 'evaluation.num_questions'
+            also:str|None=None,                   # Its other name, such as 'evaluation.num_questions'
+            file:str=''                           # 'read' or 'written', of the path of a file or of a model's folder
            )->Any:                                # A dataclass field
     "A dataclass field with the metadata that `check` and `core.config.parse_config` read."
     if choices: help += f': {", ".join(choices)}'
     if env: help += f'; environment variable {env}'
     return dataclasses.field(default=default, metadata=dict(help=help, low=low, high=high, choices=choices, env=env,
-                                                            also=also))
+                                                            also=also, file=file))
 
 # %% ../../nbs/01_core/05_settings.ipynb #2934662c
 Config = TypeVar('Config')
@@ -264,11 +265,12 @@ class SubjectConfig:
 @dataclass
 class TesterConfig:
     "Settings of `evaluate_tester`."
-    checkpoint: str = setting('', 'checkpoint of run_training, a .pt file; without one, --model untrained')
+    checkpoint: str = setting('', 'checkpoint of run_training, a .pt file; without one, --model untrained', file='read')
     model: str = setting('starter', "model of both players where there is no checkpoint: 'starter', a folder, or a "
-                                    'name on the Hugging Face hub')
+                                    'name on the Hugging Face hub', file='read')
     problems_file: str = setting('starter', "'starter' for the bundled curriculum, or a JSON file in the format of "
-                                            'data/example_problems.json; the held-out part of either is used')
+                                            'data/example_problems.json; the held-out part of either is used',
+                               file='read')
     problems: int = setting(100, 'held-out problems, at most', 1, 100000)
     tests: int = setting(4, 'test cases a problem, of each tester', 1, 100)
     programs: int = setting(8, 'programs of the generator for each problem', 1, 1000)
@@ -278,25 +280,27 @@ class TesterConfig:
     dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     seed: int = setting(0, 'of sampling, mutants and random inputs', 0, 2**31 - 1)
-    output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)')
-    results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md")
+    output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)', file='written')
+    results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md",
+                           file='read')
 
 # %% ../../nbs/01_core/05_settings.ipynb #df0200e1
 @dataclass
 class InferenceConfig:
     "Settings of `run_inference`."
     checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file, which names its models; or the folder '
-                                        'of a model or an adapter, such as output/grpo/model')
-    generator_model: str = setting('', "the generator's base, where it is no longer what the checkpoint names")
-    discriminator_model: str = setting('', "the discriminator's base, likewise")
+                                        'of a model or an adapter, such as output/grpo/model', file='read')
+    generator_model: str = setting(
+        '', "the generator's base, where it is no longer what the checkpoint names", file='read')
+    discriminator_model: str = setting('', "the discriminator's base, likewise", file='read')
     problem: str = setting('', 'the problem in words')
-    problem_file: str = setting('', 'a text file with the problem in words, instead of --problem')
+    problem_file: str = setting('', 'a text file with the problem in words, instead of --problem', file='read')
     signature: str = setting('', "first line of the function, such as 'def f(x):'; by default what the tests call, or "
                                  'what the problem says, or what the model chooses')
     tests: str = setting('', 'assert statements separated by semicolons; they help to choose among attempts')
     batch: bool = setting(False, 'solve all problems of --problems-file')
     problems_file: str = setting('', 'for --batch: a JSON file in the format of data/example_problems.json, or '
-                                     "'starter' for the held-out problems of the bundled curriculum")
+                                     "'starter' for the held-out problems of the bundled curriculum", file='read')
     execute_tests: bool = setting(False, "run the code on --tests, or in a batch on each problem's own tests")
     attempts: int = setting(1, "programs written for each problem; the one shown is chosen by --tests and by the "
                                "discriminator's tests", 1, 1000)
@@ -308,7 +312,7 @@ class InferenceConfig:
     top_p: float = setting(0.9, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)
     seed: int = setting(0, 'random seed of all sampling', 0, 2**31 - 1)
     output: str = setting('', 'file for the results: JSON, or JSON lines if it ends in .jsonl; a batch writes lines '
-                              'while it runs (default output/inference.jsonl)')
+                              'while it runs (default output/inference.jsonl)', file='written')
     reasoning: bool = setting(True, 'print the reasoning before the code')
 
     def models(self)->dict[str, str]:

@@ -8,6 +8,7 @@ __all__ = ['read_tests', 'read_problem', 'choose_attempt', 'solve', 'execute', '
 
 # %% ../../nbs/09_game/07_inference.ipynb #16f06456
 import ast
+import contextlib
 import json
 import random
 import re
@@ -22,7 +23,7 @@ import torch
 
 from ..core.commands import run_inference
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
-from ..core.files import check_writable, write_json, write_whole
+from ..core.files import append_line, check_writable, locked, write_json, write_whole
 from ..core.settings import InferenceConfig
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
@@ -191,13 +192,12 @@ def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:Infere
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
     def kept(): return f'{len(results)} of {len(problems)} problems are in {path}, and the same command does the others'
-    with (path.open('a', encoding='utf-8') as f, progress_bar(len(problems), len(results), 'problem') as bar,
-          says_what_is_kept(kept)):
+    with progress_bar(len(problems), len(results), 'problem') as bar, says_what_is_kept(kept):
         for problem in problems:
             if problem.id in known: continue
             r = solve(players, problem, **c.sampling())
             if c.execute_tests: execute(r, problem)
-            print(json.dumps(r), file=f, flush=True)
+            append_line(path, json.dumps(r))
             results.append(r)
             bar.update()
     return results
@@ -251,10 +251,14 @@ def _load_players(c:InferenceConfig)->Players:
         if not str(e).startswith('model '): raise
         raise UsageError(f'{e}; if it has moved, name it with --generator-model and --discriminator-model') from None
 
+def _own_lines(output:Path | None, c:InferenceConfig)->contextlib.AbstractContextManager[None]:
+    "Inside, no other batch appends to the same file."
+    return locked(_lines_file(output), f'--output {output}') if c.batch and output else contextlib.nullcontext()
+
 def run(c:InferenceConfig)->None:
     "The command `run_inference`."
     problems, output = _read_problems(c), _output_file(c)
-    with enough_memory('lower --attempts or --max-tokens'):
+    with _own_lines(output, c), enough_memory('lower --attempts or --max-tokens'):
         players = _load_players(c)
         players['generator'].check_window(problems)
         if c.attempts > 1: players['discriminator'].check_window(problems)

@@ -6,6 +6,7 @@
 __all__ = ['Subject', 'MBPPEvaluator', 'run', 'main']
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #aeb666c4
+import contextlib
 import hashlib
 import random
 import sys
@@ -20,7 +21,7 @@ import torch
 
 from ..core.commands import evaluate_mbpp
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
-from ..core.files import check_writable
+from ..core.files import check_writable, locked
 from ..core.machine import platform
 from ..core.settings import check, SubjectConfig
 from ..grader.execution import Limits
@@ -118,20 +119,23 @@ class MBPPEvaluator:
         writer, started = self.writer(subject), time.perf_counter()
         settings = {k: v for k, v in asdict(self.config).items() if k != 'dataset_path'}
         settings |= dict(model=name, form=writer.form, weights=weights, problems=fingerprint(self.problems))
+        if isinstance(writer, Function): settings |= dict(temperature=None, max_new_tokens=None)   # It has its own
         path = check_writable(folder)/report_name(settings) if folder else None
-        batches = _batches(self.problems, writer, self.config)
-        partial = PartialResults(path and path.with_suffix('.jsonl'), settings, [len(b) for b in batches])
-        def kept():
-            if not path: return 'nothing is saved'
-            done = f'{len(partial.records)} of {len(self.problems)} problems'
-            return f'{done} are saved, and the same command does the others'
-        with says_what_is_kept(kept): self._run(writer, batches, partial, show)
-        records = {r.id: r for r in partial.records}
-        report = make_report([records[p.id] for p in self.problems], settings, left_out=self.left_out,
-                             overlap=overlap(training, self.problems), seconds=time.perf_counter() - started)
-        if path: write_report(path, report)
-        partial.remove()
+        with locked(path) if path else contextlib.nullcontext():
+            batches = _batches(self.problems, writer, self.config)
+            partial = PartialResults(path and path.with_suffix('.jsonl'), settings, [len(b) for b in batches])
+            with says_what_is_kept(lambda: self._kept(partial)): self._run(writer, batches, partial, show)
+            records = {r.id: r for r in partial.records}
+            report = make_report([records[p.id] for p in self.problems], settings, left_out=self.left_out,
+                                 overlap=overlap(training, self.problems), seconds=time.perf_counter() - started)
+            if path: write_report(path, report)
+            partial.remove()
         return report
+
+    def _kept(self, partial:PartialResults)->str:
+        if not partial.path: return 'nothing is saved'
+        done = f'{len(partial.records)} of {len(self.problems)} problems'
+        return f'{done} are saved, and the same command does the others'
 
     def _run(self, writer:ProgramWriter, batches:list[list[Problem]], partial:PartialResults, show:bool)->None:
         "Write and grade the batches that are not finished."

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..core.files import check_writable, write_json, write_whole
+from ..core.files import append_line, check_writable, write_json, write_whole
 from ..core.machine import library_versions
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.grading import Outcome
@@ -65,7 +65,7 @@ class Report:
     overlap: list[Overlap]          # With training problems
     metrics: dict[str, Interval]    # 'greedy', 'avg@n' and 'pass@k'
     outcomes: dict[str, int]        # Programs by kind of outcome
-    cut_off: float                  # Share of answers that were cut off
+    cut_off: float | None           # Share of answers that were cut off; None where the subject cannot tell
     seconds: float
     libraries: dict[str, str]
     results: list[ProblemRecord]
@@ -79,9 +79,10 @@ def make_report(results:list[ProblemRecord], settings:dict[str, Any], *, left_ou
                 overlap:Sequence[Overlap]=(), seconds:float=0.)->Report:
     "The report with its figures."
     programs = [x for r in results for x in r.programs]
+    cut_off = round(sum(x.cut_off for x in programs) / max(1, len(programs)), 4)
     report = Report(settings, len(results), list(left_out), list(overlap), metrics={},
                     outcomes=dict(Counter(x.outcome for x in programs).most_common()),
-                    cut_off=round(sum(x.cut_off for x in programs) / max(1, len(programs)), 4),
+                    cut_off=None if settings['max_new_tokens'] is None else cut_off,
                     seconds=round(seconds, 1), libraries=library_versions(), results=results)
     if settings['greedy']: report.metrics['greedy'] = bootstrap([x for x, in report.passed('greedy').values()])
     if settings['samples']: report.metrics |= pass_metrics(list(report.passed('sampled').values()))
@@ -126,8 +127,7 @@ class PartialResults:
     def append(self, records:Sequence[ProblemRecord])->None:
         "Keep the records of a finished batch."
         self.records += records
-        if self.path is None: return
-        with self.path.open('a') as f: f.write(''.join(json.dumps(asdict(r)) + '\n' for r in records))
+        if self.path and records: append_line(self.path, '\n'.join(json.dumps(asdict(r)) for r in records))
 
     def remove(self)->None:
         "Remove the file of a complete evaluation."
