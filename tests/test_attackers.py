@@ -21,6 +21,7 @@ from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suit
 from adversarial_rl.grader.test_cases import parse_tests
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
+from adversarial_rl.problems.stages import extract_code
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
 RIGHT, WRONG = 'def f(x): return x + 1', 'def f(x): return x + 2'
@@ -530,7 +531,7 @@ def test_a_program_is_asked_for_a_builtin_that_is_its_entry_point(name):
 
 
 def test_what_reads_problems_states_their_entry_point():
-    "The function, and what the baseline tests use of the reference's own names."
+    "The function, and the classes of the reference that the baseline tests use."
     right = 'class Pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef sum(pair): return pair.a + pair.b'
     tests = ('assert abs(sum(Pair(1, 2))) == 3', 'assert sum(Pair(1, 2)) == 3')
     problem, written = Problem('sum', 'Add.', 'def sum(pair):', tests, right), 'assert int(sum([1, 2])) == 3'
@@ -700,3 +701,18 @@ print(a.family.name, a.type.name, a.getsockopt(socket.SOL_SOCKET, socket.SO_ERRO
 try: print(a.getsockopt(socket.SOL_SOCKET, 57, 8))
 except PermissionError: print('refused')'''
     assert grade(code, []).stdout == 'AF_UNIX SOCK_STREAM 0 5\nrefused\n'
+
+
+def test_a_function_of_the_reference_is_not_asked_of_a_program():
+    "As HumanEval's poly, which judges what find_zero returns."
+    reference = 'def poly(x): return x - 1\ndef find(): return 1'
+    problem = Problem('find', 'A zero.', 'def find():', ('assert poly(find()) == 0',), reference)
+    o = grade_many([Job.of(problem, 'def poly(x): return 0\ndef find(): return 7')])[0]
+    assert not o.judged and 'poly' in o.message
+
+
+@pytest.mark.parametrize('text', ['\n' * 40_000, '\n \t' * 20_000 + '\n'], ids=['lines', 'spaces'])
+def test_blank_lines_cost_little(text):
+    "A search that began at each line and ran over all that follow would take minutes."
+    extract_code(text, 'f')
+    assert grade(RIGHT, [f'{text}assert f(1) == 2']).passed

@@ -177,7 +177,7 @@ def function_line(result:dict[str, Any], problem:Problem)->str: # '' where the p
     own, asked = signature_in_program(result['code']), problem.function_name
     found = own.removeprefix('def ').removesuffix(':') or 'no function'
     if not asked: return f'the program defines {found}; --signature asks for another function'
-    if re.search(rf'^\s*(def|class)\s+{asked}\b|^{asked}\s*=', result['code'], re.M): return ''
+    if re.search(rf'^[ \t]*(def|class)[ \t]+{asked}\b|^{asked}\s*=', result['code'], re.M): return ''
     return f'the program defines {found}, not {asked}, which was asked for'
 
 # %% ../../nbs/09_game/07_inference.ipynb #0c36c2ec

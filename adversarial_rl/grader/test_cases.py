@@ -399,7 +399,7 @@ class _Direct(ast.NodeTransformer):
 def direct(test:str # Source
           )->str:
     "The test without imports of the program, whose names it has anyway."
-    if not re.search(rf'^\s*(import|from)\s+{_IMPORTED}\b', test, re.MULTILINE): return test
+    if not re.search(rf'^[ \t]*(import|from)[ \t]+{_IMPORTED}\b', test, re.MULTILINE): return test
     try: return ast.unparse(ast.fix_missing_locations(_Direct().visit(parse_source(test, LONGEST_TEST))))
     except (SyntaxError, ValueError, RecursionError): return test
 
@@ -524,17 +524,19 @@ def plans(tests:Sequence[str], entry_points:tuple[str, ...]=())->list[list|dict[
     return [plan(test, entry_points) for test in tests]
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0117b
-def _bound_in(code:str)->set[str]:
-    "Names that a program binds at its top level, without imports."
-    try: symbols = _symbols(code).get_symbols()
+def _classes_in(code:str)->set[str]:
+    "Names of the classes that a program makes at its top level, such as `Point = namedtuple('Point', 'x y')`."
+    try: table = _symbols(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError): return set()
-    return {s.get_name() for s in symbols if s.is_assigned() and not s.is_imported()}
+    bound = {s.get_name() for s in table.get_symbols() if s.is_assigned() and not s.is_imported()}
+    defined = {child.get_name() for child in table.get_children() if child.get_type() == 'class'}
+    return defined | {name for name in bound if name[:1].isupper()}
 
 @lru_cache(1 << 11)
 def _shown_by(tests:tuple[str, ...], reference:str)->frozenset[str]:
-    "Names of a program that tests use, as its reference shows; without one, as the tests do."
+    "Names of a program that tests use: the classes of its reference; without one, whatever they do not bind."
     if not reference: shown = {x for test in tests for x in names_under_test(test).program}
-    else: shown = {x for names in map(names_in, tests) for x in names.used - names.own} & _bound_in(reference)
+    else: shown = {x for names in map(names_in, tests) for x in names.used - names.own} & _classes_in(reference)
     return frozenset(shown - set(dir(builtins)))
 
 def entry_points(problem:Problem)->tuple[str, ...]: # The function comes first

@@ -115,7 +115,7 @@ def extract_code(text:str,  # What the model wrote in the code stage
                 )->str:     # Source text; may still be wrong
     "The program in an answer, without the prose around it."
     fences = _FENCE.findall(text)
-    defining = [f for f in fences if re.search(rf'^\s*(async\s+)?def\s+{re.escape(name)}\b', f, re.M)]
+    defining = [f for f in fences if re.search(rf'^[ \t]*(async[ \t]+)?def[ \t]+{re.escape(name)}\b', f, re.M)]
     if fences: return (defining or fences)[-1].strip('\n')
     start = re.search(r'^(?:def |class |import |from |async def |@)', text, re.M)
     return text[start.start():].rstrip() if start else text.strip('\n')
