@@ -3,6 +3,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -169,3 +170,15 @@ def test_an_installation_beside_the_standard_library_keeps_its_namespaces(tmp_pa
     done = subprocess.run([sys.executable, '-P', '-c', BESIDE, str(tmp_path)], capture_output=True, text=True, cwd='/')
     if 'no namespaces' in done.stderr: pytest.skip('no namespaces here')
     assert done.stdout == "['site-packages'] []\n", done.stderr
+
+
+def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path, monkeypatch):
+    "The template finds that its parent is another process than the one that began it."
+    root = tmp_path/'sandbox'
+    root.mkdir()
+    monkeypatch.setattr(pool.os, 'getpid', lambda: 1)
+    with pytest.raises((EOFError, OSError)): pool.Template(f'{root}/0')
+    for _ in range(100):
+        if not root.exists(): break
+        time.sleep(.1)
+    assert not root.exists()

@@ -639,6 +639,28 @@ def _remove_home(home:str):
     try: os.rmdir(os.path.dirname(home))
     except OSError: pass
 
+# %% ../../nbs/03_grader/06_template.ipynb #cd60a4f7
+def _run(client:socket.socket, home:str, off:list[str], *, core:int, packages:dict[str, Any]|None):
+    "Prepare a template and serve until the client is gone."
+    if core >= 0: os.sched_setaffinity(0, {core})
+    preload(PRELOAD)
+    chosen, inside = Packages(**packages) if packages else Packages.none(), None
+    try: load(chosen)
+    except ImportError as e: return send_frame(client, {'broken': str(e)})
+    os.makedirs(home, exist_ok=True)
+    os.chmod(home, 0o777)   # Its parent folder is the client's alone
+    try:
+        apart = 'namespaces' not in off and not fails(isolation.unshare)
+        inside = fork(_live_inside, client, os.getpid(), Site(home, off, apart, chosen))
+        client.close()
+        os.waitpid(inside, 0)
+    except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        if inside:
+            fails(os.kill, inside, signal.SIGKILL)
+            fails(os.waitpid, inside, 0)   # Its end ends all of its namespace
+
 # %% ../../nbs/03_grader/06_template.ipynb #cd60a4f8
 def main(home:str,   # Folder this process makes and removes
          parent:int, # Number of the client's process
@@ -652,25 +674,6 @@ def main(home:str,   # Folder this process makes and removes
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _stopper(os.getpid()))
     isolation.prctl(isolation.PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != parent: return   # It died before it could be watched
-    client = _take_client()
-    if core >= 0: os.sched_setaffinity(0, {core})
-    preload(PRELOAD)
-    chosen = Packages(**packages) if packages else Packages.none()
-    try: load(chosen)
-    except ImportError as e: return send_frame(client, {'broken': str(e)})
-    os.makedirs(home, exist_ok=True)
-    os.chmod(home, 0o777)   # Its parent folder is the client's alone
-    inside = None
     try:
-        apart = 'namespaces' not in off and not fails(isolation.unshare)
-        inside = fork(_live_inside, client, os.getpid(), Site(home, off, apart, chosen))
-        client.close()
-        os.waitpid(inside, 0)
-    except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        if inside:
-            fails(os.kill, inside, signal.SIGKILL)
-            fails(os.waitpid, inside, 0)   # Its end ends all of its namespace
-        _remove_home(home)
+        if os.getppid() == parent: _run(_take_client(), home, off, core=core, packages=packages)
+    finally: _remove_home(home)   # Also where the client died before it could be watched
