@@ -1,4 +1,5 @@
 "Settings from five sources at the command line, the shipped configurations, and mistakes in one line."
+import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -207,6 +208,47 @@ def test_files_may_begin_with_a_byte_order_mark(somewhere, monkeypatch):
     write('program.py', 'def f(x): return x\n')
     write('tests.py', 'assert f(1) == 1\n')
     assert grader_command(['program.py', '--tests', 'tests.py']) == 0
+
+
+@pytest.mark.parametrize('encoding', ['utf-16', 'utf-16-le', 'latin-1'])
+def test_a_file_of_another_encoding_says_how_to_save_it(encoding, somewhere, capsys):
+    problem = json.loads(resource('data/example_problems.json').read_text())['problems'][0]
+    text = json.dumps(dict(problems=[problem | dict(description='Renvoie la clé.')]), ensure_ascii=False)
+    (somewhere/'mine.json').write_bytes(text.encode(encoding))
+    (somewhere/'run.yaml').write_bytes('share: 0.25 # clé'.encode(encoding))
+    (somewhere/'p.txt').write_bytes('Renvoie la clé.'.encode(encoding))
+    asked = InferenceConfig(checkpoint='c', problem_file='p.txt', signature='def f(x):')
+    for read_it, name in ((lambda: load_problems('mine.json'), 'mine.json'), (lambda: read_problem(asked), 'p.txt'),
+                          (lambda: read('--config', 'run.yaml'), 'run.yaml')):
+        with pytest.raises(UsageError, match=f'{name}: is not UTF-8 text; save it as UTF-8'): read_it()
+    assert grader_command(['p.txt', '--tests', 'p.txt']) == 2 and 'save it as UTF-8' in capsys.readouterr().err
+
+
+@pytest.mark.parametrize('text, message', [
+    ('share: 0.2\nquestions: 3\nshare: 0.3', "'share' is there twice, in lines 1 and 3"),
+    ('group-baseline: true\ngroup_baseline: false', "'group_baseline' is there twice, in lines 1 and 2"),
+    ('training_args: {max_steps: 1, max_steps: 2}', "'max_steps' is there twice"),
+    ('a: &a [*a]\nshare: 1\nshare: 2', "'share' is there twice"),
+    ('{"share": 0.2, "share": 0.3}', "'share' is there twice")])
+def test_a_setting_that_is_there_twice_is_refused_by_name(text, message, somewhere):
+    (somewhere/'run.yaml').write_text(text)
+    with pytest.raises(UsageError, match=f'^--config run.yaml: {message}') as error: read('--config', 'run.yaml')
+    assert 'keep one of them' in str(error.value)
+
+
+def test_a_setting_under_both_of_its_names_is_refused(somewhere):
+    (somewhere/'run.yaml').write_text('mbpp_eval_num_questions: 3\nevaluation: {num_questions: 4}')
+    with pytest.raises(UsageError, match="'mbpp_eval_num_questions' is there twice, also as 'evaluation.num_que"):
+        parse_config([EvaluationConfig], ['--config', 'run.yaml'], '')
+
+
+@pytest.mark.parametrize('ending', ['json', 'jsonl'])
+def test_a_key_that_a_problem_has_twice_is_refused_by_name(ending, somewhere):
+    problem = json.loads(resource('data/example_problems.json').read_text())['problems'][0]
+    row = json.dumps(problem)[:-1] + ', "difficulty": "hard"}'
+    (somewhere/f'mine.{ending}').write_text(f'{{"problems": [{row}]}}' if ending == 'json' else row)
+    with pytest.raises(UsageError, match=f"mine.{ending}: the key 'difficulty' of '{problem['id']}' is there twice"):
+        load_problems(f'mine.{ending}')
 
 
 def test_the_closest_name():

@@ -327,6 +327,46 @@ def test_training_does_not_resume_with_other_problems(tmp_path, capfd):
     assert 'was made with other problems' in capfd.readouterr().err
 
 
+def test_another_number_of_held_out_problems_is_named_alone(tmp_path, capfd):
+    c = configuration(trainer(tmp_path/'ck').save())
+    assert run_training(command_line(c | dict(held_out=5), tmp_path, '--resume')) == 2
+    said = capfd.readouterr().err
+    assert 'was made with held_out 4, not 5; use' in said and 'other problems' not in said
+
+
+def test_checkpoints_of_a_newer_version_are_told_once(tmp_path, capfd):
+    t = trainer(tmp_path/'ck')
+    for t.step in (1, 2): path = t.save()
+    for file in (tmp_path/'ck').glob('*.json'): write_description(file, description(file) | dict(format=9))
+    assert run_training(command_line(t.settings(), tmp_path, '--resume')) == 2
+    said = capfd.readouterr().err
+    assert said.count('newer version of adversarial_rl') == said.count('.pt') == 1 and str(path) in said
+    assert 'use that version' in said and 'without --resume' not in said and 'train again' not in said
+
+
+def test_a_name_that_is_not_there_is_answered_with_those_that_are(tmp_path, monkeypatch, capfd):
+    "What the first document types: checkpoints lie one folder below."
+    monkeypatch.chdir(tmp_path)
+    t = trainer(tmp_path/'checkpoints'/'run')
+    for t.step in (1, 2): path = t.save()
+    c = command_line(t.settings(), tmp_path)
+    for name, answer in ((path.name, f'did you mean checkpoints/run/{path.name}?'),
+                         ('checkpoint_stage_3_epoch_10.pt', f'checkpoints/run has {path.name}, checkpoint_stage_1')):
+        for command, flags in ((run_training, [*c, '--resume-from']), (main, [*ADD, '--checkpoint'])):
+            code, said = command([*flags, f'checkpoints/{name}']), capfd.readouterr().err
+            assert code == 2 and f'checkpoints/{name}: no such checkpoint; {answer}' in said, said
+
+
+def test_a_problem_in_a_locale_of_ascii_is_read_as_utf_8(trained, tmp_path):
+    ascii = os.environ | dict(LC_ALL='POSIX', PYTHONUTF8='0', PYTHONCOERCECLOCALE='0', PYTHONIOENCODING='')
+    words = 'from adversarial_rl.core.commands import run_inference as c; raise SystemExit(c())'
+    flags = ['--checkpoint', trained[0], *ADD, '--tests', 'assert f("ю") == "é"', '--max-tokens', '8']
+    flags[flags.index('a')] = 'Верни x.'
+    done = subprocess.run([sys.executable, '-c', words, *map(str, flags), '--output', str(tmp_path/'r.json')],
+                          env=ascii, capture_output=True, cwd=tmp_path)
+    assert done.returncode == 0 and json.loads((tmp_path/'r.json').read_text())['id'] == 'problem', done.stderr
+
+
 def test_a_wrong_description_beside_a_checkpoint_changes_nothing(trained, tmp_path):
     "A checkpoint whose description names no step is not resumed from, and the message says so."
     path = tmp_path/'checkpoint_stage_2_epoch_1.pt'

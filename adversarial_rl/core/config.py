@@ -20,7 +20,7 @@ from typing import Any, get_args, get_origin
 
 from .decisions import Suited
 from .errors import SECRETS, UsageError
-from .files import check_output, resource, write_whole
+from .files import as_text, check_output, resource, write_whole
 from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
@@ -35,7 +35,7 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
     _from_dotenv.clear()
     try: values = dotenv_values(path, encoding='utf-8-sig')
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
-    except ValueError: raise UsageError(f'{path}: cannot be read (it is not UTF-8 text)')
+    except ValueError: raise UsageError(f'{path}: cannot be read (it is not UTF-8 text); save it as UTF-8')
     for name, value in values.items():
         if not value or name in os.environ: continue
         if '\0' in value: raise UsageError(f'{path}: the value of {name} holds a null byte')
@@ -109,15 +109,38 @@ def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
     parser.add_argument(spelling, dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
+def _check_keys(text:str, path:str|Path):
+    "Raise `UsageError` for a key that a mapping of a YAML text has twice, also in another spelling."
+    import yaml
+    waiting: list[Any] = [yaml.compose(text, yaml.SafeLoader)]
+    seen = set()
+    while waiting:
+        node, lines = waiting.pop(), {}
+        if id(node) in seen or not isinstance(node, yaml.CollectionNode): continue
+        seen.add(id(node))
+        if isinstance(node, yaml.SequenceNode): waiting += node.value
+        else:
+            for key, value in node.value:
+                name, line = str(key.value).replace('-', '_'), key.start_mark.line + 1
+                if name in lines:
+                    raise UsageError(f"--config {path}: '{key.value}' is there twice, in lines {lines[name]} and "
+                                     f'{line}; keep one of them')
+                lines[name] = line
+                waiting.append(value)
+
 def _read_yaml(path:str|Path)->dict[str, Any]:
     "The mapping in a YAML file, its top-level keys with underscores; raises `UsageError`."
     import yaml
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
-        values = yaml.safe_load(file.read_text(encoding='utf-8-sig'))
+        data = file.read_bytes()
     except UsageError: raise UsageError(f'--config {path}: no such file')
     except OSError as e: raise UsageError(f'--config {path}: cannot be read ({e.strerror})')
-    except (yaml.YAMLError, UnicodeDecodeError) as e:
+    text = as_text(data, f'--config {path}')
+    try:
+        _check_keys(text, path)
+        values = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as e:
         raise UsageError(f'--config {path}: is not valid YAML ({" ".join(str(e).split())})')
     if not isinstance(values or {}, dict): raise UsageError(f'--config {path}: must hold "setting: value" lines')
     return {str(k).replace('-', '_'): v for k, v in (values or {}).items()}
@@ -177,7 +200,11 @@ class Sources:
 
     def file(self, path:str|Path)->dict[str, Given]:
         "Settings of a YAML file."
-        values = {self.also.get(name, name): value for name, value in self.flattened(_read_yaml(path)).items()}
+        values: dict[str, Any] = {}
+        for also, value in self.flattened(_read_yaml(path)).items():
+            name = self.also.get(also, also)
+            if name in values: raise UsageError(f"--config {path}: '{name}' is there twice, also as '{also}'; keep one")
+            values[name] = value
         for name in values:
             if name in self.fields or name.partition('.')[0] in self.dicts: continue
             raise UsageError(f"--config {path}: '{name}' is not a setting, the closest is "

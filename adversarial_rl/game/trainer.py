@@ -198,7 +198,11 @@ class AdversarialTrainer(Trainer):
                                      models={name: getattr(self.config, f'{name}_model') for name in self.players})
 
     def same_data(self, path:Path, info:dict[str, Any])->str:
-        same = self.problems == info['configuration']['problems']
+        then = info['configuration']
+        if self.problems == then['problems']: return ''
+        as_then = replace(self.config, held_out=then['held_out'])   # Another number of them is named as such
+        training, held_out = problems_of(as_then, self.beside.get('mbpp_dataset_path', ''))
+        same = fingerprint(training + held_out) == then['problems']
         return '' if same else f'other problems than {self.config.problems_file} holds now'
 
 # %% ../../nbs/09_game/05_trainer.ipynb #7a40972f

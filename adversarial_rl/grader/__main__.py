@@ -19,6 +19,7 @@ from queue import Queue
 from typing import Any, NoReturn
 
 from ..core.errors import guarded, UsageError
+from ..core.files import as_text, json_of
 from .execution import Limits
 from .grading import as_job, Outcome, printable
 from .pool import cores, Job, sandbox_report
@@ -45,7 +46,7 @@ def read_line(line:str,  # JSON
               number:int # For messages
              )->tuple[Job, dict[str, Any]]: # And the other keys
     "One line of input; raises `UsageError`."
-    try: row = json.loads(line)
+    try: row = json_of(line, f'line {number}')
     except (ValueError, RecursionError) as e: raise UsageError(f'line {number}: is not JSON ({e})')
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     program, tests = row.pop('program', None), row.pop('tests', None)
@@ -119,9 +120,8 @@ def make_parser()->argparse.ArgumentParser:
 # %% ../../nbs/03_grader/11_command.ipynb #a0de5a20
 def text_of(path:str)->str:
     "The text of a file; raises `UsageError`."
-    try: return Path(path).read_text(encoding='utf-8-sig')
+    try: return as_text(Path(path).read_bytes(), path)
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
-    except UnicodeDecodeError: raise UsageError(f'{path}: is not UTF-8 text')
 
 def passes(args:argparse.Namespace)->bool:
     "Do what the flags say, print the results, and return whether everything passed."

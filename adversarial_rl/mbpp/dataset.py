@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import one_line, UsageError
+from ..core.files import as_text
 from ..core.machine import online
 from ..core.settings import setting
 from ..grader.test_cases import names_under_test
@@ -68,7 +69,7 @@ _GET = (f'connect to the network once ({_HUB} on the Hugging Face hub is then ke
 def _read_published(path:Path)->list[Any]:
     "Rows of a file as published, JSON or JSON lines; raises `UsageError`."
     try:
-        text = path.read_text(encoding='utf-8-sig')
+        text = as_text(path.read_bytes(), f'MBPP_DATASET_PATH {path}')
         if text.lstrip().startswith('['): return json.loads(text)
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError, RecursionError) as e:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import one_line, UsageError
-from ..core.files import resource
+from ..core.files import as_text, json_of, resource
 
 # %% ../../nbs/02_problems/01_problem.ipynb #3c51d0aa
 def definition(signature:str         # Such as 'def f(x):'
@@ -154,15 +154,17 @@ def _read_json(path:str|Path)->object:
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
         packed = file.read_bytes()
-        text = (gzip.decompress(packed) if packed[:2] == b'\x1f\x8b' else packed).decode('utf-8-sig')
-        if '.jsonl' not in file.suffixes: return json.loads(text)
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        data = gzip.decompress(packed) if packed[:2] == b'\x1f\x8b' else packed
     except (UsageError, FileNotFoundError):
         raise UsageError(f'{path}: no such problems file; --problems-file takes a JSON file in the format of '
                          'data/example_problems.json, or one of HumanEval')
     except (OSError, EOFError, zlib.error) as e:
         raise UsageError(f"{path}: cannot be read ({getattr(e, 'strerror', None) or e})")
-    except (ValueError, RecursionError) as e:   # Not JSON, not UTF-8, numbers too long, nested too deeply
+    text, name = as_text(data, str(path)), str(path)
+    try:
+        if '.jsonl' not in file.suffixes: return json_of(text, name)
+        return [json_of(line, name) for line in text.splitlines() if line.strip()]
+    except (ValueError, RecursionError) as e:   # Not JSON, numbers too long, nested too deeply
         raise UsageError(f'{path}: is not valid JSON ({one_line(e)})')
 
 # %% ../../nbs/02_problems/01_problem.ipynb #5e1f7a13

@@ -100,12 +100,19 @@ def later_than(folder:str | Path, # Where checkpoints are kept
     return [file for path in later for file in (path, path.with_suffix('.json')) if file.exists()]
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #196f6fb1
+_NAMED = 8   # Checkpoints that a message names, at most
+
 def _advice(path:Path)->str:
-    "Advice for a name that does not exist."
-    here, below = checkpoints(path.parent), sorted(path.parent.glob(f'*/{path.name}'))
-    if below: return f'did you mean {below[-1]}?'
-    if here: return f'the newest in this folder is {here[0].name}'
+    "Advice for a name that does not exist: the same one in a folder below, or the checkpoints that there are."
+    if below := sorted(path.parent.glob(f'*/{path.name}')): return f'did you mean {below[-1]}?'
+    for folder in (path.parent, *sorted(x for x in path.parent.glob('*') if x.is_dir())):
+        if not (found := [x.name for x in checkpoints(folder)]): continue
+        more = f' and {len(found) - _NAMED} older ones' if len(found) > _NAMED else ''
+        return f"{folder} has {', '.join(found[:_NAMED])}{more}"
     return 'run_training writes checkpoints into the folder given by --checkpoint-dir'
+
+class _Newer(UsageError):
+    "A checkpoint of a version of this library that is still to come."
 
 def _description(path:Path)->dict[str, Any]:
     "The JSON beside a checkpoint; raises `UsageError` unless it is there and of this format."
@@ -117,6 +124,9 @@ def _description(path:Path)->dict[str, Any]:
                          'name another checkpoint')
     found = info.get('format', 1) if isinstance(info, dict) else 'unknown'
     if found == FORMAT: return info
+    if type(found) is int and found > FORMAT:
+        raise _Newer(f'{path}: was written by a newer version of adversarial_rl (format {found}, this one reads format '
+                     f'{FORMAT}); use that version')
     raise UsageError(f'{path}: has format {found}, this version reads format {FORMAT}; '
                      'use the version of adversarial_rl that wrote it, or train again')
 
@@ -175,6 +185,7 @@ def newest_checkpoint(folder:str | Path)->tuple[Path, dict[str, Any], dict[str, 
     skipped = [f'{path}: {path.with_suffix(".json").name} names no step' for path in nameless]
     for path in checkpoints(folder):
         try: return path, *load_checkpoint(path), skipped
+        except _Newer: raise   # To go on from an older one would repeat steps that are not lost
         except UsageError as e: skipped.append(str(e))
     reasons = ''.join(f' ({s})' for s in skipped)
     raise UsageError(f'{folder}: no checkpoint to go on from; start without --resume{reasons}')

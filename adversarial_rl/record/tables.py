@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from ..core.errors import UsageError
-from ..core.files import write_whole
+from ..core.files import as_text, write_whole
 from ..core.statistics import Interval
 
 # %% ../../nbs/04_record/05_tables.ipynb #643f35c9
@@ -45,8 +45,7 @@ def check_document(path:str|Path, # Document
                    *names:str     # Of its marks
                   ):
     "Raise `UsageError` unless the document is UTF-8 text with all of these marks; `OSError` if it is missing."
-    try: text = Path(path).read_text(encoding='utf-8')
-    except UnicodeDecodeError: raise UsageError(f'{path}: is not UTF-8 text') from None
+    text = as_text(Path(path).read_bytes(), str(path))
     for name in names: put_between(text, name, '')
 
 def write_table(path:str|Path,         # Document
