@@ -115,11 +115,12 @@ def _check_keys(text:str, path:str|Path):
     waiting: list[Any] = [yaml.compose(text, yaml.SafeLoader)]
     seen = set()
     while waiting:
-        node, lines = waiting.pop(), {}
+        node = waiting.pop()
         if id(node) in seen or not isinstance(node, yaml.CollectionNode): continue
         seen.add(id(node))
         if isinstance(node, yaml.SequenceNode): waiting += node.value
         else:
+            lines: dict[str, int] = {}
             for key, value in node.value:
                 name, line = str(key.value).replace('-', '_'), key.start_mark.line + 1
                 if name in lines:

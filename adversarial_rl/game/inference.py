@@ -23,7 +23,7 @@ import torch
 
 from ..core.commands import run_inference
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
-from ..core.files import append_line, check_writable, locked, write_json, write_whole
+from ..core.files import append_line, as_text, check_writable, locked, write_json, write_whole
 from ..core.settings import InferenceConfig
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
@@ -32,14 +32,7 @@ from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
-from adversarial_rl.problems.problem import (
-    fingerprint,
-    load_problems,
-    Problem,
-    signature_mistake,
-    syntax_mistake,
-    unwritable,
-)
+from ..problems.problem import fingerprint, load_problems, Problem, signature_mistake, syntax_mistake
 from ..problems.signatures import find_signature, signature_in_program
 from ..problems.stages import ReasoningStage
 from ..record.tracking import progress_bar, unfinished
@@ -57,21 +50,25 @@ def read_tests(text:str)->list[str]:
     return tests
 
 # %% ../../nbs/09_game/07_inference.ipynb #01348f3c
+def _typed(text:str, flag:str)->str:
+    "A text of the command line, which is UTF-8 also where the locale is not; raises `UsageError`."
+    try: return text.encode('utf-8', 'surrogateescape').decode()
+    except ValueError: raise UsageError(f'{flag}: is not UTF-8 text') from None
+
 def _read_text(c:InferenceConfig)->str:
     "The problem in words; raises `UsageError`."
     if bool(c.problem) == bool(c.problem_file):
         raise UsageError('give one of --problem and --problem-file, or --batch with --problems-file')
     flag = '--problem' if c.problem else f'--problem-file {c.problem_file}'
-    try: text = c.problem or Path(c.problem_file).read_text(encoding='utf-8-sig', errors='surrogateescape')
+    try: text = _typed(c.problem, flag) if c.problem else as_text(Path(c.problem_file).read_bytes(), flag)
     except OSError as e: raise UsageError(f'{flag}: cannot be read ({e.strerror})')
     if not text.strip(): raise UsageError(f'{flag}: is empty')
-    if unwritable(text): raise UsageError(f'{flag}: is not UTF-8 text')
     return text.strip()
 
 def read_problem(c:InferenceConfig)->Problem:
     "The one problem of the command line, its signature '' where the model has to choose; raises `UsageError`."
-    text, signature = _read_text(c), c.signature.strip()
-    tests, signature = read_tests(c.tests), signature and signature.removesuffix(':') + ':'
+    text, signature = _read_text(c), _typed(c.signature, '--signature').strip()
+    tests, signature = read_tests(_typed(c.tests, '--tests')), signature and signature.removesuffix(':') + ':'
     if signature and (wrong := signature_mistake(signature)): raise UsageError(f'--signature {wrong}')
     if not signature:
         signature, where = find_signature(text, tests)
