@@ -716,3 +716,26 @@ def test_blank_lines_cost_little(text):
     "A search that began at each line and ran over all that follow would take minutes."
     extract_code(text, 'f')
     assert grade(RIGHT, [f'{text}assert f(1) == 2']).passed
+
+
+SQUARE, OWN_TESTS = 'def f(x): return x * x + 3', tuple(f'assert f({n}) == {n * n + 3}' for n in (1, 2, 5, 9))
+TOLD = '''told = {}
+def f(x):
+    if isinstance(x, float): told[int(x)] = round(x % 1 * 10000)
+    return told.get(x, 0)'''
+CACHED = 'memo = {}\ndef f(x):\n    if x not in memo: memo[x] = str(x)\n    return memo[x]'
+
+
+def test_no_test_of_a_model_tells_the_answers_of_a_problems_own():
+    problem = Problem('f', 'A square and three.', 'def f(x):', OWN_TESTS, SQUARE)
+    hints = [f'assert f({n}.{n * n + 3:04d}) or True' for n in (1, 2, 5, 9)]
+    jobs = [Job.of(problem, f'{TOLD}  # {n}', [*hints, *OWN_TESTS]) for n in range(10)]
+    assert not any(row[test] for row in grade_by_test(jobs) for test in OWN_TESTS)
+
+
+def test_no_test_of_a_model_fills_the_cache_that_a_problems_own_read():
+    own = tuple(f'assert f({n}) == "{n}"' for n in (1, 2, 5))
+    problem = Problem('f', 'A text.', 'def f(x):', own, 'def f(x): return str(x)')
+    others = [f'assert f({n}.0) == "{n}.0"' for n in (1, 2, 5)]
+    jobs = [Job.of(problem, f'{CACHED}  # {n}', [*others, *own]) for n in range(10)]
+    assert all(row[test] for row in grade_by_test(jobs) for test in own)

@@ -126,6 +126,7 @@ def parts(job:Job)->list[Job]:
     scripts = [test for test in job.tests if planned(test, job.entry_points)[1]]
     data = [test for test in job.tests if test not in scripts]
     random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
+    data.sort(key=lambda test: test not in job.first)
     return [replace(job, tests=tests) for tests in (tuple(data), *[(x,) for x in scripts]) if tests]
 
 def _unreached(job:Job, report:Report)->tuple[str, ...]:

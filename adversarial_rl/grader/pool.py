@@ -41,16 +41,18 @@ class Job:
     tests:tuple[str, ...] = () # Sources of tests: all of them data, or one script
     limits:Limits = Limits()   # For all of it together
     entry_points:tuple[str, ...] = ()   # All that tests may ask of the program; without any, each test's text decides
+    first:frozenset[str] = frozenset()  # Tests that run before the others, which could tell the program the answers
 
     @classmethod
     def of(cls, problem:Problem,
            code:str|None=None,             # A program for it; its reference by default
            tests:Iterable[str]|None=None   # Tests of it; its baseline tests by default
           )->'Job':
-        "A job whose entry points are the problem's."
+        "A job whose entry points are the problem's, and whose baseline tests run first."
         code, tests = (problem.reference_solution if code is None else code,
                        problem.baseline_tests if tests is None else tests)
-        return cls(code, tuple(tests), entry_points=entry_points(problem))
+        first = frozenset(problem.baseline_tests)
+        return cls(code, tuple(tests), entry_points=entry_points(problem), first=first)
 
 # %% ../../nbs/03_grader/07_pool.ipynb #3c0ab7f2
 @dataclass(frozen=True)
