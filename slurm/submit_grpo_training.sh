@@ -16,9 +16,9 @@ cd "${SLURM_SUBMIT_DIR:?run this with sbatch}"
 logs=logs/job_$SLURM_JOB_ID output=${GRPO_OUTPUT_DIR:-output/grpo_$SLURM_JOB_ID}
 mkdir -p "$logs"
 
-# Compute nodes are often offline: models come from ./model_cache or the local cache, and W&B is offline.
-# Set a variable to the empty string to go online.
-export HF_HUB_OFFLINE=${HF_HUB_OFFLINE-1} WANDB_MODE=${WANDB_MODE-offline} PYTHON=${PYTHON:-.venv/bin/python}
+# Compute nodes are often offline: models come from ./model_cache or the local cache; HF_HUB_OFFLINE= (empty) goes online.
+# W&B is as everywhere: disabled without WANDB_API_KEY, and offline where its server cannot be reached.
+export HF_HUB_OFFLINE=${HF_HUB_OFFLINE-1} PYTHON=${PYTHON:-.venv/bin/python}
 first=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MAIN_ADDRESS=$first MAIN_PORT=$((20000 + SLURM_JOB_ID % 20000)) PER_NODE=${SLURM_GPUS_ON_NODE:-1}
 

@@ -1,5 +1,6 @@
 "What the documents of this project show works when it is typed as shown."
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ import yaml
 from structure import ROOT
 
 from adversarial_rl.core import commands
+from adversarial_rl.core.decisions import wandb_mode
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
@@ -216,3 +218,28 @@ def test_help_describes_every_setting(command, capfd):
     assert '_' not in ''.join(word for word in text.split() if word.startswith('--'))
     described = re.split(r'\n  (?=-)', text)[1:]
     assert len(described) > 10 and not [x for x in described if len(re.split(r'\s{2,}|\n', x.strip(), 1)) < 2]
+
+
+def test_what_the_documents_name_and_is_elsewhere_has_a_reason():
+    text = (ROOT/'CONTRIBUTING.md').read_text().partition('## What the documents name, and what replaces it')[2]
+    rows = [line.split('|')[1:-1] for line in text.partition('\n## ')[0].splitlines() if line.startswith('| ')][1:]
+    named = ' '.join(row[0] for row in rows)
+    for name in ('test_mbpp_system.py', 'test_checkpoint.py', 'submit_grpo_training.sh', 'checkpoint_best.pt',
+                 'model.id', 'model.cache_dir', 'zero-sum', 'W&B'): assert name in named
+    assert all(reason.strip() for *_, reason in rows)
+    for path in re.findall(r'[\w/]+\.(?:py|sh)', ' '.join(row[1] for row in rows)): assert (ROOT/path).exists(), path
+
+
+def test_on_a_cluster_the_library_decides_about_wandb(tmp_path):
+    "The batch script, with a Slurm that only shows the variables."
+    for name, body in (('srun', "env | grep -E '^(WANDB|HF_HUB)' || true"), ('scontrol', 'echo node1')):
+        (tmp_path/name).write_text(f'#!/bin/bash\n{body}\n')
+        (tmp_path/name).chmod(0o755)
+    env = {k: v for k, v in os.environ.items() if not k.startswith(('WANDB', 'HF_HUB'))} | dict(
+        SLURM_SUBMIT_DIR=str(tmp_path), SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node1',
+        PATH=f"{tmp_path}:{os.environ['PATH']}")
+    done = subprocess.run(['bash', ROOT/'slurm'/'submit_grpo_training.sh'], env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path/'logs'/'job_7'/'training_output.log').read_text() == 'HF_HUB_OFFLINE=1\n'
+    assert wandb_mode({}) == ('disabled', 'there is no WANDB_API_KEY')
+    assert wandb_mode(dict(WANDB_API_KEY='k'), lambda url: False)[0] == 'offline'
