@@ -14,6 +14,7 @@ from types import SimpleNamespace
 import processes
 import pytest
 import torch
+from transformers import pipeline
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
@@ -435,3 +436,12 @@ def test_a_model_that_repeats_a_line_costs_little(line, monkeypatch):
     monkeypatch.setattr(writers.ast, 'parse', counted)
     program_in(f'{line}\n' * 1000, 'f')
     assert sum(parsed) < 500_000
+
+
+def test_a_pipeline_of_transformers_is_evaluated(qwen, tokenizer):
+    "Its answers are the texts that it writes after each prompt."
+    writer = pipeline('text-generation', model=qwen(), tokenizer=tokenizer, max_new_tokens=8, do_sample=False)
+    problems = starter_problems('held_out', 2)
+    report = MBPPEvaluator(MBPPEvalConfig(samples=0), problems).evaluate(writer, show=False)
+    written = [writer(r.prompt, return_full_text=False)[0]['generated_text'] for r in report.results]
+    assert [r.programs[0].completion for r in report.results] == written and all(written)
