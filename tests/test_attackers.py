@@ -631,7 +631,8 @@ max([{None, f(1)}], key=list)
 '%s' % [{None, f(1)}]
 list(zip({None, f(1)}))
 tuple(enumerate({f(1), int}))
-list({frozenset([None]), f(1)})""".splitlines()
+list({frozenset([None]), f(1)})
+list({range(1), f(1), 3})""".splitlines()
 
 
 @pytest.mark.parametrize('look', SETS)

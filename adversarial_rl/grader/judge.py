@@ -486,8 +486,8 @@ def _is_address(x:Any)->bool:
     return isinstance(x, (Iterator, memoryview)) and type(x).__module__ == 'builtins'
 
 def _is_unordered(x:Any)->bool:
-    "Whether it is a set whose order follows from an address: that of None, a NaN, a class, a function."
-    def by_address(y): return y is None or y is ... or callable(y) or y != y
+    "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function."
+    def by_address(y): return y is None or y is ... or isinstance(y, range) or callable(y) or y != y
     return isinstance(x, (set, frozenset)) and len(x) > 1 and any(map(by_address, _parts(x)))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #c0de0003a
