@@ -41,7 +41,7 @@ def mbpp_report(flags):
                               'success' if ok else 'assertion_failure', message='', cut_off=False)
                 for i, ok in enumerate(flags)]
     records = [ProblemRecord(f'mbpp/{i}', 0, [], '', [program]) for i, program in enumerate(programs)]
-    return make_report(records, dict(greedy=True, samples=0))
+    return make_report(records, dict(greedy=True, samples=0, max_new_tokens=8))
 
 
 def a_record(k):
