@@ -436,22 +436,22 @@ from importlib import import_module
 main = import_module(sys.argv[1]).main
 for name in ('game.trainer', 'record.plots'): import_module(f'adversarial_rl.{name}')   # Before the limit is set
 mapped = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()
-resource.setrlimit(resource.RLIMIT_AS, (mapped + 400 * 2**20,) * 2)
+resource.setrlimit(resource.RLIMIT_AS, (mapped + int(sys.argv.pop(2)) * 2**20,) * 2)
 sys.exit(main(sys.argv[2:]))"""
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='the limit needs /proc')
-@pytest.mark.parametrize('command, flags, advice', [
-    ('run_inference', [*ONE, '--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1'],
+@pytest.mark.parametrize('command, mib, flags, advice', [
+    ('run_inference', 60, [*ONE, '--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1'],
      'lower --attempts or --max-tokens'),
-    ('run_training', ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1',
-                      '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10'],
+    ('run_training', 400, ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1',
+                           '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10'],
      'lower --micro-batch')],
                          ids=['run_inference', 'run_training'])
-def test_out_of_memory_is_one_line(trained, tmp_path, command, flags, advice):
-    "Under a real limit on memory, with far more attempts than fit."
+def test_out_of_memory_is_one_line(trained, tmp_path, command, mib, flags, advice):
+    "Under a real limit on memory; sampling halves its rows, so for inference not one attempt may fit."
     checkpoint = ['--checkpoint', str(trained[0])] if command == 'run_inference' else []
-    line = [sys.executable, '-c', LIMITED, processes.MODULES[command], *checkpoint, *flags]
+    line = [sys.executable, '-c', LIMITED, processes.MODULES[command], str(mib), *checkpoint, *flags]
     done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=300)
     assert done.returncode == 2 and f'error: out of memory; {advice}' in done.stderr, done.stderr[-2000:]
     assert 'Traceback' not in done.stderr, done.stderr[-2000:]
