@@ -243,7 +243,8 @@ def test_commands_take_an_adapter_folder(adapter, tmp_path, capfd):
     assert run_inference(['--checkpoint', str(adapter), *problem]) == 0
     assert json.loads((tmp_path/'result.json').read_text())['programs']
     capfd.readouterr()
-    assert run_inference(['--checkpoint', str(tmp_path), *problem]) == 2
+    (tmp_path/'empty').mkdir()
+    assert run_inference(['--checkpoint', str(tmp_path/'empty'), *problem]) == 2
     assert 'has no config.json' in capfd.readouterr().err
 
 
