@@ -121,7 +121,7 @@ torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 2)
 parallel.join(sys.argv[1])
 total = torch.ones(3) * (1 + parallel.is_first_process())
 parallel.add_up([total])
-print(parallel.world(), parallel.gathered(total.tolist())[1])
+sys.stdout.write(f'{parallel.world()} {parallel.gathered(total.tolist())[1]}\\n')
 """
 
 

@@ -7,6 +7,7 @@ __all__ = ['X', 'Y', 'Run', 'join', 'is_first_process', 'world', 'share', 'gathe
            'one_writes']
 
 # %% ../../nbs/01_core/07_parallel.ipynb #e13421d8
+import atexit
 import contextlib
 import os
 import tempfile
@@ -38,6 +39,8 @@ def join(device:str='auto'): # Of the run, as its setting names it
         raise UsageError(f'{here} processes for {gpus} GPUs; start one for each, such as accelerate launch '
                          f'--num_processes {gpus}, or use --device cpu')
     state = PartialState(cpu=not on_gpus)   # Gives each process its GPU; without GPUs it must be told so
+    # Left to the interpreter's own end, Gloo's threads sometimes abort a process that has done all its work
+    atexit.register(state.destroy_process_group)
     _process.update(rank=state.process_index, world=state.num_processes)
 
 def is_first_process()->bool:
