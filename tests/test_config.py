@@ -9,7 +9,7 @@ import pytest
 import yaml
 
 from adversarial_rl.core.config import closest, parse_config, read_dotenv, save_config
-from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.errors import one_line, UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import (
     check,
@@ -234,6 +234,20 @@ def test_a_setting_that_is_there_twice_is_refused_by_name(text, message, somewhe
     (somewhere/'run.yaml').write_text(text)
     with pytest.raises(UsageError, match=f'^--config run.yaml: {message}') as error: read('--config', 'run.yaml')
     assert 'keep one of them' in str(error.value)
+
+
+@pytest.mark.parametrize('text', ['evaluation: {temperature: 0.5}\nevaluation.temperature: 0.7',
+                                  'evaluation.temperature: 0.7\nevaluation: {temperature: 0.5}'])
+def test_a_setting_that_a_section_has_too_is_refused_by_name(text, somewhere):
+    (somewhere/'run.yaml').write_text(text)
+    with pytest.raises(UsageError, match="run.yaml: 'evaluation.temperature' is there twice; keep one of them"):
+        parse_config([TrainingConfig, PPOConfig, EvaluationConfig], ['--config', 'run.yaml'], '')
+
+
+def test_a_message_leaves_out_the_middle_of_a_long_value(somewhere):
+    with pytest.raises(UsageError) as error: read('--questions', '1' * 5_000)
+    message = one_line(error.value)
+    assert message.startswith('--questions 111') and message.endswith('1: must be an integer') and len(message) < 500
 
 
 def test_a_setting_under_both_of_its_names_is_refused(somewhere):

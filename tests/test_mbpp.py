@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from types import SimpleNamespace
 
 import processes
@@ -445,3 +445,14 @@ def test_a_pipeline_of_transformers_is_evaluated(qwen, tokenizer):
     report = MBPPEvaluator(MBPPEvalConfig(samples=0), problems).evaluate(writer, show=False)
     written = [writer(r.prompt, return_full_text=False)[0]['generated_text'] for r in report.results]
     assert [r.programs[0].completion for r in report.results] == written and all(written)
+
+
+def test_a_prompt_that_does_not_fit_gets_no_answers_of_the_stages_and_the_others_do():
+    writer = writers.Staged(Generator(Policy(*load_model('checkpoints/starter'), ['generator'])))
+    short, other = starter_problems('held_out')[:2]
+    long = replace(other, id='long', description='sum of the numbers, ' * 2_000)
+    written = writer.write([short, long, other], 2, 0.)
+    assert [len(x.answers) for x in written] == [2, 2, 2]
+    assert [a.program != '' for x in written for a in x.answers] == [True, True, False, False, True, True]
+    assert all(a.cut_off for a in written[1].answers)
+    assert written[::2] == writer.write([short, other], 2, 0.)

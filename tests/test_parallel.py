@@ -134,6 +134,37 @@ def test_the_processor_is_shared_where_there_are_gpus(tmp_path):
     assert done.stdout.splitlines() == ['2 [3.0, 3.0, 3.0]'] * 2
 
 
+WAIT = """
+import os, sys, time
+from adversarial_rl.core import parallel
+parallel.join('cpu')
+open(f'{sys.argv[1]}/{os.getpid()}', 'w').close()
+time.sleep(300)
+"""
+
+
+def test_processes_end_with_a_launcher_that_is_killed(tmp_path):
+    (tmp_path/'wait.py').write_text(WAIT)
+    (workers := tmp_path/'workers').mkdir()
+    with subprocess.Popen([*LAUNCH, str(tmp_path/'wait.py'), str(workers)], cwd=ROOT, env=ENVIRONMENT) as launcher:
+        end = time.time() + 120
+        while len(os.listdir(workers)) < 2 and launcher.poll() is None and time.time() < end: time.sleep(.05)
+        launcher.kill()
+    running = [int(pid) for pid in os.listdir(workers)]
+    assert len(running) == 2
+    while any(map(is_running, running)) and time.time() < end: time.sleep(.05)
+    still = [pid for pid in running if is_running(pid)]
+    for pid in still: os.kill(pid, 9)
+    assert not still
+
+
+def is_running(pid):
+    "Whether a process is there; one that has ended waits for a parent as a zombie."
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
+    return False
+
+
 @pytest.mark.parametrize('device, gpus, message', [
     ('cuda:1', 2, '--device cuda:1: 2 processes would share it; use --device cuda, and choose GPUs with CUDA_VISIBLE'),
     ('mps', 0, '--device mps: 2 processes would share it'),

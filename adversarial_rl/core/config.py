@@ -202,7 +202,7 @@ class Sources:
     def file(self, path:str|Path)->dict[str, Given]:
         "Settings of a YAML file."
         values: dict[str, Any] = {}
-        for also, value in self.flattened(_read_yaml(path)).items():
+        for also, value in self.flattened(_read_yaml(path), path).items():
             name = self.also.get(also, also)
             if name in values: raise UsageError(f"--config {path}: '{name}' is there twice, also as '{also}'; keep one")
             values[name] = value
@@ -220,12 +220,16 @@ class Sources:
         return {name: self.given(name, value, _MACHINE, name) for name, value in values.items()} | {
             name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()}
 
-    def flattened(self, values:dict[str, Any], before:str='')->dict[str, Any]:
-        "Dotted name -> value, of nested mappings."
+    def flattened(self, values:dict[str, Any], path:str|Path, before:str='')->dict[str, Any]:
+        "Dotted name -> value, of the nested mappings of a YAML file."
         flat: dict[str, Any] = {}
         for name, value in ((f"{before}{str(key).replace('-', '_')}", value) for key, value in values.items()):
             section = name in self.dicts or any(known.startswith(f'{name}.') for known in [*self.fields, *self.also])
-            flat |= self.flattened(value, f'{name}.') if section and isinstance(value, dict) else {name: value}
+            more = {name: value}
+            if section and isinstance(value, dict): more = self.flattened(value, path, f'{name}.')
+            for twice in flat.keys() & more.keys():
+                raise UsageError(f"--config {path}: '{twice}' is there twice; keep one of them")
+            flat |= more
         return flat
 
     def environment(self)->dict[str, Given]:

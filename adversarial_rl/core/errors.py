@@ -10,6 +10,7 @@ __all__ = ['SECRETS', 'STOPPING', 'redact', 'one_line', 'UsageError', 'Stopped',
 import contextlib
 import errno
 import os
+import re
 import signal
 import sys
 import threading
@@ -24,9 +25,11 @@ def redact(text:str)->str:
         if len(value := os.environ.get(name, '')) >= 8: text = text.replace(value, f'<{name}>')
     return text
 
+_WORD = re.compile(r'(\S{200})\S{200,}(\S{200})')   # Longer than a path should be
+
 def one_line(e:BaseException)->str:
-    "The message of an exception on one line, without secrets; the name of its type if it has no message."
-    return redact(' '.join(str(e).split())) or type(e).__name__
+    "The message of an exception on one line, without secrets and the middle of long words; its type if it is empty."
+    return _WORD.sub(r'\1...\2', redact(' '.join(str(e).split()))) or type(e).__name__
 
 # %% ../../nbs/01_core/01_errors.ipynb #68ffb946
 class UsageError(Exception):

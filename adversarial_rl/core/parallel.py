@@ -9,7 +9,10 @@ __all__ = ['X', 'Y', 'Run', 'join', 'is_first_process', 'world', 'share', 'gathe
 # %% ../../nbs/01_core/07_parallel.ipynb #e13421d8
 import atexit
 import contextlib
+import ctypes
 import os
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -24,6 +27,7 @@ if TYPE_CHECKING:   # Commands import this module before they need PyTorch
 
 # %% ../../nbs/01_core/07_parallel.ipynb #5f1e3abe
 _process = dict(rank=0, world=1)
+_PARENT_DEATH_SIGNAL = 1   # PR_SET_PDEATHSIG of Linux
 
 def join(device:str='auto'): # Of the run, as its setting names it
     "Find the other processes that a launcher such as `accelerate launch` or `torchrun` started; raises `UsageError`."
@@ -38,6 +42,7 @@ def join(device:str='auto'): # Of the run, as its setting names it
     if on_gpus and (here := int(os.environ.get('LOCAL_WORLD_SIZE', n))) > gpus:
         raise UsageError(f'{here} processes for {gpus} GPUs; start one for each, such as accelerate launch '
                          f'--num_processes {gpus}, or use --device cpu')
+    if sys.platform == 'linux': ctypes.CDLL(None).prctl(_PARENT_DEATH_SIGNAL, signal.SIGTERM)   # For a killed launcher
     state = PartialState(cpu=not on_gpus)   # Gives each process its GPU; without GPUs it must be told so
     # Left to the interpreter's own end, Gloo's threads sometimes abort a process that has done all its work
     atexit.register(state.destroy_process_group)

@@ -224,16 +224,22 @@ class Staged:
         return len(self.player.pieces(with_shown(problem, self.shown))[0])
 
     def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[Written]:
-        "`n` answers to each problem, each with all its stages."
-        asked = [with_shown(p, self.shown) for p in problems]
-        t = self.player.write(asked, n, temperature, rng)
+        "`n` answers to each problem, each with all its stages; empty ones where the prompt does not fit."
+        asked = {p.id: with_shown(p, self.shown) for p in problems}
+        answers = self._sample([p for p in asked.values() if self.player.fits(p)], n, temperature, rng)
+        return [Written(f'{p.description}\n{p.function_signature}', answers.get(id, [Answer('', '', True)] * n))
+                for id, p in asked.items()]
+
+    def _sample(self, problems:list[Problem], n:int, temperature:float, rng:Source)->dict[str, list[Answer]]:
+        "For each problem `n` answers."
+        if not problems: return {}
+        t = self.player.write(problems, n, temperature, rng)
         flat = [p for p in problems for _ in range(n)]
         answers = [Answer('\n'.join(f'### {s.title}\n{text}' for s, text in zip(self.player.stages, texts)),
                           program_in(program, p.function_name), cut)
                    for texts, program, p, cut
                    in zip(t.texts, self.player.programs(t, flat), flat, t.truncated.any(1).tolist())]
-        return [Written(f'{p.description}\n{p.function_signature}', answers[i * n:(i + 1) * n])
-                for i, p in enumerate(asked)]
+        return {p.id: answers[i * n:(i + 1) * n] for i, p in enumerate(problems)}
 
 # %% ../../nbs/08_mbpp/04_writers.ipynb #6bf6adf4
 def _answer_text(answer:Any,   # A text, or what a pipeline returns: rows with 'generated_text', a text or turns

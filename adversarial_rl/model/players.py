@@ -58,17 +58,24 @@ class Player:
             self._pieces[key] = ids
         return self._pieces[key]
 
+    def room(self)->tuple[int, int]:
+        "Tokens in the model's window, and those that it has for a prompt beside the answers."
+        window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9
+        return window, window - min(sum(self.limits), window // 4)
+
+    def fits(self, problem:Problem)->bool:
+        "Whether a problem's prompt leaves room for answers in the model's window."
+        room, texts = self.room()[1], pieces(self.policy.tokenizer, problem, self.stages)
+        if sum(len(text.encode()) + 1 for text in texts) <= room: return True   # A token has a byte at least
+        return sum(map(len, self.pieces(problem))) <= room
+
     def check_window(self, problems:Sequence[Problem])->None:
-        "Raise `UsageError` for the first problem whose prompt leaves no room for answers in the model's window."
-        window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9   # In tokens
-        room = window - min(sum(self.limits), window // 4)
-        for problem in problems:
-            texts = pieces(self.policy.tokenizer, problem, self.stages)
-            if sum(len(text.encode()) + 1 for text in texts) <= room: continue   # A token has a byte at least
-            n = sum(map(len, self.pieces(problem)))
-            if n > room:
-                raise UsageError(f"problem '{problem.id}': its prompt has {n} tokens, and the model's window of "
-                                 f'{window} has room for {room} beside the answers; shorten it, or use another model')
+        "Raise `UsageError` for the first problem that does not fit."
+        problem = next((p for p in problems if not self.fits(p)), None)
+        if problem is None: return
+        (window, room), n = self.room(), sum(map(len, self.pieces(problem)))
+        raise UsageError(f"problem '{problem.id}': its prompt has {n} tokens, and the model's window of "
+                         f'{window} has room for {room} beside the answers; shorten it, or use another model')
 
     def write(self, problems:Sequence[Problem], /,
               n:int=1,                                # Transcripts for each problem
