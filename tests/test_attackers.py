@@ -534,7 +534,7 @@ def test_what_reads_problems_states_their_entry_point():
     right = 'class Pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef sum(pair): return pair.a + pair.b'
     tests = ('assert abs(sum(Pair(1, 2))) == 3', 'assert sum(Pair(1, 2)) == 3')
     problem, written = Problem('sum', 'Add.', 'def sum(pair):', tests, right), 'assert int(sum([1, 2])) == 3'
-    assert passes_reference([(problem, [*tests, written])]) == [{tests[0]: True, tests[1]: True, written: False}]
+    assert passes_reference([(problem, [[*tests, written]])]) == [{tests[0]: True, tests[1]: True, written: False}]
     wrong = right.replace('+', '-') + '\ndef approx(x): return -1'
     assert grade_by_test([Job.of(problem, wrong)]) == [dict.fromkeys(tests, False)]
     jobs = [Job.of(problem, code, ['assert sum(Pair(1, 2)) == approx(3)']) for code in (right, wrong)]
@@ -738,3 +738,26 @@ def test_no_test_of_a_model_fills_the_cache_that_a_problems_own_read():
     others = [f'assert f({n}.0) == "{n}.0"' for n in (1, 2, 5)]
     jobs = [Job.of(problem, f'{CACHED}  # {n}', [*others, *own]) for n in range(10)]
     assert all(row[test] for row in grade_by_test(jobs) for test in own)
+
+
+def accepted_suites(problem, *texts):
+    [suites] = judge_suites([problem], [[parse_tests(text, 'f') for text in texts]])
+    assert all(all(suite.accepted) for suite in suites)
+    return [suite.usable for suite in suites]
+
+
+def test_no_test_tells_the_answers_of_another_authors():
+    problem = Problem('f', 'A square and three.', 'def f(x):', OWN_TESTS, SQUARE)
+    hints, rival = accepted_suites(problem, '\n'.join(f'assert f({n}.{n * n + 3:04d})' for n in (3, 4, 6, 7)),
+                                   '\n'.join(f'assert f({n}) == {n * n + 3}' for n in (3, 4, 6, 7)))
+    jobs = [Job.of(problem, f'{TOLD}  # {n}', [*hints, *rival], suites=[hints, rival]) for n in range(10)]
+    assert not any(row[test] for row in grade_by_test(jobs) for test in rival)
+
+
+def test_no_test_fills_the_cache_that_another_authors_read():
+    "Neither that of a program, nor that of a reference: then rivals would seem invalid."
+    problem = Problem('f', 'A text.', 'def f(x):', ('assert f(1) == "1"',), CACHED)
+    groups = [[f'assert f({n}.0) == "{n}.0"' for n in range(9)], [f'assert f({n}) == "{n}"' for n in range(9)]]
+    assert passes_reference([(problem, groups)] * 2) == [{t: True for group in groups for t in sorted(group)}] * 2
+    jobs = [Job.of(problem, f'{CACHED}  # {n}', [t for x in groups for t in x], suites=groups) for n in range(10)]
+    assert all(all(row.values()) for row in grade_by_test(jobs))

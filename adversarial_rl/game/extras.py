@@ -73,7 +73,7 @@ class FailedTests:
     def hardened(self, problems:Sequence[Problem])->list[Problem]:
         "Problems with kept tests; each gets those of its kept tests that its reference passes now."
         asked = [(p, tests) for p in problems if (tests := [t for t in self.of(p) if not unwritable(t)])]
-        judged = zip(asked, passes_reference(asked))
+        judged = zip(asked, passes_reference([(p, [tests]) for p, tests in asked]))
         valid = [(p, tuple(t for t in tests if passes[t])) for (p, tests), passes in judged]
         return [replace(p, baseline_tests=p.baseline_tests + tests) for p, tests in valid if tests]
 

@@ -105,7 +105,7 @@ def _discriminator_tests(discriminator:Discriminator, problem:Problem, rng:torch
     transcripts = discriminator.write([problem], _SUITES, temperature, rng, top_p=top_p)
     tests = sorted({t for suite in discriminator.suites(transcripts, [problem] * _SUITES) for t in suite})
     if not problem.reference_solution: return tests
-    passes, = passes_reference([(problem, tests)])
+    passes, = passes_reference([(problem, [tests])])
     return [t for t in tests if passes[t]]
 
 def _with_signature(problem:Problem, programs:Sequence[str])->Problem:

@@ -99,11 +99,12 @@ def cross_play(players:Mapping[str, Any],          # Generator and discriminator
     "Share of the valid tests of each kept discriminator that each kept generator passes; NaN without valid tests."
     programs = _earlier_programs(players['generator'], kept['generator'], problems)
     written = _earlier_tests(players['discriminator'], kept['discriminator'], problems)
-    passes = passes_reference([(p, sorted(set().union(*each))) for p, *each in zip(problems, *written.values())])
-    valid = [[t for t in row if row[t]] for row in passes]
+    suites = [*zip(*written.values())]   # For each problem, its tests by their writer
+    valid = [[t for t in row if row[t]] for row in passes_reference([*zip(problems, suites)])]
     table = pd.DataFrame(index=list(programs), columns=list(written), dtype=float)
     for g, codes in programs.items():
-        results = grade_by_test([Job.of(*asked) for asked in zip(problems, codes, valid)])
+        results = grade_by_test([Job.of(p, code, tests, suites=group)
+                                 for p, code, tests, group in zip(problems, codes, valid, suites)])
         for d, tests in written.items():
             shares = [pd.Series({t: row[t] for t in own if t in row}, dtype=float).mean()
                       for row, own in zip(results, tests) if row]

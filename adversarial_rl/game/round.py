@@ -97,9 +97,12 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
     for x in problems:
         jobs += [(x, x.verdicts, code) for code in x.programs]
         jobs += [(x, x.mutants, code) for code in (mutants or {}).get(x.problem.id, ())]
-    def results(tests): return grade_by_test([Job.of(x.problem, code, tests(x)) for x, _, code in jobs])
-    passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable])
-    others = results(lambda x: x.refused) if refused else [None] * len(jobs)
+    def results(tests, suites):
+        return grade_by_test([Job.of(x.problem, code, tests(x), suites=suites(x)) for x, _, code in jobs])
+    passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable],
+                     lambda x: [suite.usable for suite in x.suites])
+    others: list[dict[str, bool] | None] = [None] * len(jobs)
+    if refused: others = results(lambda x: x.refused, lambda x: [suite.refused for suite in x.suites])
     for (x, verdicts, _), row, other in zip(jobs, passed, others): verdicts.append(x.verdict(row, other))
 
 # %% ../../nbs/09_game/02_round.ipynb #fc821c96

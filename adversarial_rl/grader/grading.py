@@ -121,13 +121,16 @@ def to_outcome(report:Report, # Facts of one run
 
 # %% ../../nbs/03_grader/08_grading.ipynb #a1db1b42
 def parts(job:Job)->list[Job]:
-    "What judges can run at once: all tests that are data, in an order that depends on the program; then each script."
+    "Runs of its program: each author's tests that are data, in an order that depends on the program; then each script."
     if len(job.tests) < 2: return [job]
     scripts = [test for test in job.tests if planned(test, job.entry_points)[1]]
     data = [test for test in job.tests if test not in scripts]
     random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
-    data.sort(key=lambda test: test not in job.first)
-    return [replace(job, tests=tests) for tests in (tuple(data), *[(x,) for x in scripts]) if tests]
+    authors = {test: n for n, group in reversed([*enumerate(job.groups)]) for test in group}   # The first of several
+    by_author:dict[int, list[str]] = {}
+    for test in data: by_author.setdefault(authors.get(test, len(job.groups)), []).append(test)
+    cut = [tuple(by_author[n]) for n in sorted(by_author)] + [(x,) for x in scripts]
+    return [replace(job, tests=tests, groups=()) for tests in cut]
 
 def _unreached(job:Job, report:Report)->tuple[str, ...]:
     "Tests that a run owes a verdict; the one that stopped it, too, where earlier ones had used up the limits."
@@ -142,6 +145,7 @@ def _brief(x:Limits)->Limits:
     "A fifth of the time, for one test alone."
     return x._replace(wall_seconds=x.wall_seconds / 5, cpu_seconds=max(1, x.cpu_seconds // 5))
 
+# %% ../../nbs/03_grader/08_grading.ipynb #a1db1b43
 Asked = Job | tuple[str, str|Sequence[str]] | tuple[str, str|Sequence[str], str|Sequence[str]]
 
 def as_job(asked:Asked,            # A job, (program, tests), or (program, tests, function name); as in `grade`
@@ -155,6 +159,21 @@ def as_job(asked:Asked,            # A job, (program, tests), or (program, tests
     if wrong := [x for x in stated if not x.isidentifier()]: raise ValueError(f'{wrong[0]!r} is not a function name')
     return Job(code, tuple(texts), limits or Limits(), tuple(stated))
 
+# %% ../../nbs/03_grader/08_grading.ipynb #a1db1b44
+_Runs = dict[Job, list[tuple[Job, Report]]]
+
+def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
+    "Run these parts of jobs, and again without each test that stops its program."
+    for _ in range(most_runs if waiting else 0):
+        once = list(dict.fromkeys(part for _, part in waiting))
+        found = dict(zip(once, dealt_out(run_all, once)))
+        for job, part in waiting: runs[job].append((part, found[part]))
+        waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
+        if not waiting: break
+    last = [(job, replace(part, tests=(test,), limits=_brief(part.limits))) for job, part in waiting
+            for test in part.tests]
+    for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
+
 def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes them
                limits:Limits|None=None,                      # For each run of a program; the job's own by default
                progress:Callable[[int, int], object]|None=None, # Called with (done, total)
@@ -164,17 +183,11 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
     "Grade many programs; tests in a list are independent of each other."
     def run_all(jobs): return (sandbox or default_sandbox()).map(jobs, progress)
     todo = [as_job(x, limits) for x in jobs]
-    runs:dict[Job, list[tuple[Job, Report]]] = {job: [] for job in todo}
-    waiting = [(job, part) for job in runs for part in parts(job)]
-    for _ in range(most_runs):
-        once = list(dict.fromkeys(part for _, part in waiting))
-        found = dict(zip(once, dealt_out(run_all, once)))
-        for job, part in waiting: runs[job].append((part, found[part]))
-        waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
-        if not waiting: break
-    last = [(job, replace(part, tests=(test,), limits=_brief(part.limits))) for job, part in waiting
-            for test in part.tests]
-    for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
+    cut = {job: parts(job) for job in todo}
+    runs:_Runs = {job: [] for job in cut}
+    _add_runs(runs, [(job, first) for job, (first, *_) in cut.items()], run_all, most_runs)
+    loaded = [job for job in cut if all(_steps(report, part)[0].kind == 'ok' for part, report in runs[job])]
+    _add_runs(runs, [(job, part) for job in loaded for part in cut[job][1:]], run_all, most_runs)
     outcomes = {job: _to_outcome(job, reports) for job, reports in runs.items()}
     return [outcomes[job] for job in todo]
 

@@ -41,18 +41,19 @@ class Job:
     tests:tuple[str, ...] = () # Sources of tests: all of them data, or one script
     limits:Limits = Limits()   # For all of it together
     entry_points:tuple[str, ...] = ()   # All that tests may ask of the program; without any, each test's text decides
-    first:frozenset[str] = frozenset()  # Tests that run before the others, which could tell the program the answers
+    groups:tuple[frozenset[str], ...] = ()  # Tests by author; those of each meet a process of the program of their own
 
     @classmethod
     def of(cls, problem:Problem,
            code:str|None=None,             # A program for it; its reference by default
-           tests:Iterable[str]|None=None   # Tests of it; its baseline tests by default
+           tests:Iterable[str]|None=None,  # Tests of it; its baseline tests by default
+           suites:Iterable[Iterable[str]]=() # Those of the tests that models wrote, by author
           )->'Job':
-        "A job whose entry points are the problem's, and whose baseline tests run first."
+        "A job whose entry points are the problem's, and whose baseline tests share no process with others."
         code, tests = (problem.reference_solution if code is None else code,
                        problem.baseline_tests if tests is None else tests)
-        first = frozenset(problem.baseline_tests)
-        return cls(code, tuple(tests), entry_points=entry_points(problem), first=first)
+        groups = tuple(map(frozenset, (problem.baseline_tests, *suites)))
+        return cls(code, tuple(tests), entry_points=entry_points(problem), groups=groups)
 
 # %% ../../nbs/03_grader/07_pool.ipynb #3c0ab7f2
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ __all__ = ['reference_results', 'validate_many', 'passes_reference', 'check_refe
 # %% ../../nbs/03_grader/09_suites.ipynb #d43de65f
 import ast
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -51,10 +51,10 @@ def validate_many(asked:Sequence[Asked],     # As in `reference_results`
             for job, flags, flags_again in zip(jobs, first, again)]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #eee8c759
-def passes_reference(asked:Sequence[tuple[Problem, Sequence[str]]] # Problems with tests
-                    )->list[dict[str, bool | None]]:              # Test -> passed twice; None where the grader failed
+def passes_reference(asked:Sequence[tuple[Problem, Sequence[Collection[str]]]] # Problems with suites of tests
+                    )->list[dict[str, bool | None]]: # Test -> passed twice; None where the grader failed
     "For each problem, which of the tests its reference solution passes."
-    jobs = [Job.of(p, tests=sorted(set(tests))) for p, tests in asked]
+    jobs = [Job.of(p, tests=sorted({t for suite in suites for t in suite}), suites=suites) for p, suites in asked]
     return [dict(zip(job.tests, flags)) for job, flags in zip(jobs, validate_many(jobs))]
 
 # %% ../../nbs/03_grader/09_suites.ipynb #c0de0902
@@ -95,13 +95,18 @@ def _filled(left:str, value:str)->str|None:
     except SyntaxError: return None
     return test
 
+def _asking(job:Job, lefts:dict[str, str])->Job:
+    "The job with left sides in place of its tests; without those that have none."
+    groups = [frozenset(x for t in group if (x := lefts.get(t))) for group in job.groups]
+    return replace(job, tests=tuple(filter(None, dict.fromkeys(lefts[t] for t in job.tests))), groups=tuple(groups))
+
 def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
                  limits:Limits|None=None
                 )->list[list[str | None]]: # One list a job; None for a test without such a value
     "Tests of the form `assert f(...) == value` with the value that the reference returns."
     jobs = [as_job(x, limits) for x in asked]
     lefts = [[left_side(t, job.entry_points) for t in job.tests] for job in jobs]
-    told = [replace(job, tests=tuple(x for x in dict.fromkeys(row) if x)) for job, row in zip(jobs, lefts)]
+    told = [_asking(job, dict(zip(job.tests, row))) for job, row in zip(jobs, lefts)]
     outcomes = grade_many(told, most_runs=_most_runs(told))
     filled = []
     for row, job, o in zip(lefts, told, outcomes):
@@ -151,8 +156,9 @@ def judge_group(problem:Problem,
 # %% ../../nbs/03_grader/09_suites.ipynb #f04bfcac
 def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
     "Add refused tests to the usable ones with the reference's value in place of theirs, where the input is new."
-    refused = [[t for suite in group for t in suite.refused] for group in groups]
-    texts = fill_in_many([Job.of(p, tests=tests) for p, tests in zip(problems, refused)])
+    suites = [[suite.refused for suite in group] for group in groups]
+    refused = [[t for tests in group for t in tests] for group in suites]
+    texts = fill_in_many([Job.of(p, tests=tests, suites=group) for p, tests, group in zip(problems, refused, suites)])
     for p, group, tests, row in zip(problems, groups, refused, texts):
         filled = dict(zip(tests, row))
         known = {x for suite in group for t in suite.usable for x in test_inputs(t, p.function_name)}
@@ -167,8 +173,8 @@ def judge_suites(problems:Sequence[Problem],
                  fill:bool=False                       # Whether the reference fills in wrong expected values
                 )->list[list[Suite]]:                  # The same shape
     "Which tests of each suite are valid, accepted and usable."
-    asked = [(p, [t for suite in group for t in suite]) for p, group in zip(problems, groups)]
-    judged = [judge_group(p, group, passes) for p, group, passes in zip(problems, groups, passes_reference(asked))]
+    passed = passes_reference([*zip(problems, groups)])
+    judged = [judge_group(p, group, passes) for p, group, passes in zip(problems, groups, passed)]
     if fill: _fill_in(problems, judged)
     return judged
 

@@ -59,8 +59,8 @@ class ProgramResult:
 def grade_on_suites(problems:list[Problem], programs:list[str], groups:list[list[Suite]])->list[ProgramResult]:
     "Results of one program a problem, without those that the grader failed on."
     own = [sorted({t for suite in group for t in suite.valid_tests}) for group in groups]
-    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *tests])
-                          for p, code, tests in zip(problems, programs, own)])
+    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *tests], suites=[suite.valid_tests for suite in group])
+                          for p, code, tests, group in zip(problems, programs, own, groups)])
     return [ProgramResult(all(passed[t] for t in p.baseline_tests),
                           sum(passed[t] for t in tests) / len(tests) if tests else None)
             for p, passed, tests in zip(problems, rows, own) if passed is not None]
