@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
-from adversarial_rl.grader.execution import Limits
+from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many
+from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
 from adversarial_rl.grader.test_cases import parse_tests
@@ -761,3 +762,56 @@ def test_no_test_fills_the_cache_that_another_authors_read():
     assert passes_reference([(problem, groups)] * 2) == [{t: True for group in groups for t in sorted(group)}] * 2
     jobs = [Job.of(problem, f'{CACHED}  # {n}', [t for x in groups for t in x], suites=groups) for n in range(10)]
     assert all(all(row.values()) for row in grade_by_test(jobs))
+
+
+# --- What a program looked up, the next one must not notice
+
+NAMES = """import os, random, time
+rng = random.Random({seed})
+def names(bit): return [f'{{FOLDER}}/{seed}-{{bit}}-{{n}}' for n in range(5)]
+def took(path):
+    start = time.perf_counter()
+    try: os.stat(path)
+    except OSError: pass
+    return time.perf_counter() - start
+folders = [os.path.dirname(os.__file__), '/usr/lib/x86_64-linux-gnu', '/usr/lib', '/usr/share/zoneinfo', '/', '/dev',
+           os.getcwd(), os.path.dirname(os.getcwd())]
+for FOLDER in filter(os.path.isdir, folders):
+    sent = [rng.randrange(2) for _ in range(100)]
+"""
+SAY = NAMES + """
+    for bit, value in enumerate(sent):
+        for path in names(bit) if value else (): took(path)"""
+HEAR = NAMES + """
+    middle = lambda times: sorted(times)[len(times) // 2]
+    for n in range(50): took(f'{{FOLDER}}/known')
+    known = middle([took(f'{{FOLDER}}/known') for _ in range(99)])
+    edge = (known * middle([took(f'{{FOLDER}}/{seed}-new-{{n}}') for n in range(99)])) ** .5
+    print(sum((middle([took(path) for path in names(bit)]) < edge) == value for bit, value in enumerate(sent)))"""
+FOLDERS = """import ctypes, os, sys
+libc, facts, kinds = ctypes.CDLL(None), ctypes.create_string_buffer(256), set()
+tops = [*sys.path, *PLACES, '/usr/share', '/usr/lib', '/lib', '/lib64', '/dev', '/etc', os.getcwd()]
+above = {path[:i] or '/' for path in tops for i, c in enumerate(path + '/') if c == '/'}
+for folder in above | {folder for top in tops for folder, _, _ in os.walk(top)}:
+    if not libc.statfs(folder.encode(), facts): kinds.add(int.from_bytes(facts.raw[:8], sys.byteorder))
+print([hex(kind) for kind in sorted(kinds)], os.path.isfile(os.__file__))"""
+
+
+def test_looking_up_a_name_leaves_nothing_for_the_next_program():
+    "Where there are namespaces; the kernel remembers a name that no file has, and finds it sooner the next time."
+    with Sandbox(1) as s:
+        for _ in range(3):
+            seed = time.time_ns()   # The kernel may remember the names of an earlier run
+            report, heard = s.map([Job(text.format(seed=seed)) for text in (SAY, HEAR)])
+            if 'namespaces' not in heard.layers: pytest.skip('needs namespaces')
+            right = list(map(int, heard.stdout.split()))
+            assert len(right) >= 4 and report.steps == (Step('ok'),), (report, heard)
+            assert max(right) < 85, right   # Of 100; without a channel 50
+
+
+def test_no_folder_that_a_program_sees_is_one_of_this_machine():
+    "All are in memory (`tmpfs`), where the kernel remembers no name that was looked up in vain."
+    places = [os.path.dirname(os.__file__), '/usr/share/zoneinfo', *map(os.path.dirname, shared_libraries([]))]
+    with Sandbox(1) as s: report, = s.map([Job(f'PLACES = {places}\n{FOLDERS}')])
+    if 'namespaces' not in report.layers: pytest.skip('needs namespaces')
+    assert report.stdout == "['0x1021994'] True\n", report

@@ -6,8 +6,8 @@
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_DUMPABLE', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'MACHINES',
            'ALLOW', 'DENY', 'Rules', 'ME', 'NEVER', 'SCRATCH', 'MAY_MOUNT', 'libc', 'prctl', 'number', 'only_if',
            'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter', 'readable_paths', 'split', 'landlock',
-           'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'mount_scratch', 'unmount_scratch', 'small_root',
-           'drop_capabilities', 'become']
+           'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'Tree', 'shared_libraries', 'library_paths',
+           'mount_scratch', 'unmount_scratch', 'small_root', 'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #66687b3c
 import ctypes
@@ -16,6 +16,8 @@ import functools
 import os
 import struct
 import sys
+from collections.abc import Callable, Iterable
+from importlib.machinery import EXTENSION_SUFFIXES
 from typing import Any
 
 from .packages import Packages
@@ -160,6 +162,7 @@ _FCNTL = dict.fromkeys([0, 1, 2, 3, 4, 1030], ALLOW)   # F_DUPFD, F_(GET|SET)FD,
 _FCNTL |= dict.fromkeys([6, 7, 37, 38], _PRETEND)      # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = dict.fromkeys([0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW)   # TCGETS, TIOCGWINSZ, FIONREAD, FIO*
 _MADVISE = dict.fromkeys([0, 1, 2, 3, 4, 8, 14, 15], ALLOW)   # Plans, DONTNEED, FREE, (NO)HUGEPAGE: the process's own
+_NAMED = 0xE      # Kinds of sockets whose messages may look up a name: all but streams
 _OF_A_PROCESS = 1 << 31               # A negative number of a clock: the processor time of any process, its judge's too
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #98f0a6d2
@@ -184,7 +187,7 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     if files != 'scratch':
         rules |= dict.fromkeys(_CHANGE, DENY)
         rules |= dict(openat=_without_bit(2, _WRITING), open=_without_bit(1, _WRITING), ftruncate=DENY, fallocate=DENY)
-    if files == 'none': rules |= dict.fromkeys(_OPEN, DENY)
+    if files == 'none': rules |= dict.fromkeys(_OPEN, DENY) | dict(chdir=DENY, socketpair=_without_bit(1, _NAMED))
     return assemble(rules, ALLOW)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #ec0570f6
@@ -206,12 +209,14 @@ def _permit(rules:int,       # Descriptor of a set of rules
         os.close(fd)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #b17f9e02
+_DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
+
 def readable_paths()->list[str]:
     "Paths that a Python program must read: the standard library, shared libraries, harmless devices."
     prefix = os.path.realpath(sys.base_prefix)
     python = [os.path.dirname(os.path.realpath(os.__file__)), f'{prefix}/lib']
     system = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/usr/share/zoneinfo']
-    return [*python, *system, '/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
+    return [*python, *system, *_DEVICES]
 
 def _hidden_paths(paths:list[str] # As `readable_paths` gives them
                 )->list[str]:    # Below those, with symbolic links resolved
@@ -285,50 +290,142 @@ def mount(source:str, target:str, kind:str, flags:int, *, data:str=''):
     libc('mount', *names, flags, ctypes.c_char_p(data.encode()))
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #3b07d1f6
-def bind(root:str, path:str):
-    "Mount a path under `root`, read-only."
-    target = root + path
-    os.makedirs(os.path.dirname(target), exist_ok=True)
-    if os.path.isdir(path): os.makedirs(target, exist_ok=True)
-    elif not os.path.exists(target): open(target, 'w').close()
+def bind(path:str, target:str):
+    "Mount a file or folder on one that exists, read-only."
     mount(path, target, 'none', _BIND)
     flags = os.statvfs(target).f_flag
     flags = flags & _KEEP | (_RELATIME[1] if flags & _RELATIME[0] else 0)
     mount('none', target, 'none', _BIND | _REMOUNT | _RDONLY | flags)
 
-# %% ../../nbs/03_grader/03_isolation.ipynb #95c2e81f
-def _bind_all(root:str,        # New root
-             paths:list[str]  # Those that do not exist are skipped
-            )->list[str]:     # What was mounted; paths inside another one are not mounted again
-    "Mount these paths, and make symbolic links for those that are links."
-    bound:list[str] = []
-    for real, path in sorted((os.path.realpath(p), p) for p in paths):   # A folder before what is in it
-        if not os.path.exists(real): continue
-        if path != real and not os.path.lexists(root + path):
-            os.makedirs(os.path.dirname(root + path), exist_ok=True)
-            os.symlink(real, root + path)
-        if any(real == b or real.startswith(b + '/') for b in bound): continue
-        bind(root, real)
-        bound.append(real)
-    return bound
-
 def parents(path:str)->list[str]:
     "Of '/usr/lib': '/' and '/usr'."
     return [path[:i] or '/' for i, c in enumerate(path) if c == '/']
 
+def _within(path:str, folders:Iterable[str])->bool:
+    "Whether a path is one of these folders, or below one."
+    return any(path == folder or path.startswith(f'{folder}/') for folder in folders)
+
+# %% ../../nbs/03_grader/03_isolation.ipynb #95c2e81f
+_DETACH = 2
+
+class Tree:
+    "A new root: its folders are its own, and the files in them are mounted."
+    def __init__(self, root:str, hidden:Iterable[str]=()):   # A folder in memory; folders to leave out
+        self.root, self.hidden, self.source = root, set(hidden), f'{root}/source'
+
+    def show(self, paths:Iterable[str]): # Those that do not exist are skipped
+        "Show files, and folders with all their files, under their own names and under those that links lead to."
+        reals = {path: os.path.realpath(path) for path in paths}
+        for path in sorted(set(reals.values())):   # A folder before what is in it
+            if not os.path.exists(path) or os.path.lexists(self.root + path): continue
+            os.makedirs(os.path.dirname(self.root + path), exist_ok=True)
+            if os.path.isdir(path): self.show_folder(path)
+            else: self.show_file(path, path, bind)
+        for path, real in reals.items():
+            if not os.path.exists(path) or os.path.lexists(self.root + path): continue
+            os.makedirs(os.path.dirname(self.root + path), exist_ok=True)
+            os.symlink(real, self.root + path)
+
+    def show_folder(self, top:str):
+        "Make this folder and those in it, and mount their files."
+        os.mkdir(self.source)
+        bind(top, self.source)   # What is mounted from there is read-only, too
+        waiting = [top]
+        while waiting:
+            folder = waiting.pop()
+            os.makedirs(self.root + folder, exist_ok=True)
+            for entry in os.scandir(self.source + folder[len(top):]):
+                path = f'{folder}/{entry.name}'
+                if entry.is_symlink(): self.show_link(top, path)
+                elif entry.is_dir(): waiting += [] if path in self.hidden else [path]
+                elif '.opt-' not in entry.name: self.show_file(entry.path, path, _mount_again)
+        libc('umount2', self.source.encode(), _DETACH)
+        os.rmdir(self.source)
+
+    def show_link(self, top:str, path:str):
+        "Make a symbolic link anew; in place of one to a file that is not in the folder `top`, show that file."
+        if os.path.isfile(real := os.path.realpath(path)) and not _within(real, [top]): self.show_file(real, path, bind)
+        else: os.symlink(os.readlink(path), self.root + path)
+
+    def show_file(self, path:str, name:str, how:Callable[[str, str], None]):
+        "Mount a file under this name, unless it has vanished."
+        target = self.root + name
+        os.mknod(target)
+        try:
+            how(path, target)
+            _warm(target)
+        except FileNotFoundError: os.unlink(target)
+
+def _warm(path:str):
+    "Have the kernel read the beginning of a file: to its first reader, time would tell that it is the first."
+    try: fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
+    except OSError: return
+    try: os.posix_fadvise(fd, 0, 1 << 20, os.POSIX_FADV_WILLNEED)
+    except OSError: pass
+    os.close(fd)
+
+def _mount_again(path:str, target:str): libc('mount', os.fsencode(path), os.fsencode(target), b'', _BIND, 0)
+
+# %% ../../nbs/03_grader/03_isolation.ipynb #5a1d7e21
+_USUAL = [f'lib{name}' for name in '''gcc_s.so.1 stdc++.so.6 m.so.6 dl.so.2 pthread.so.0 rt.so.1 util.so.1 atomic.so.1
+gomp.so.1'''.split()]   # That packages load late
+_MODULES = tuple(suffix for suffix in EXTENSION_SUFFIXES if suffix.count('.') > 1)   # '.abi3.so' and the like
+
+class _Loaded(ctypes.Structure): _fields_ = [('address', ctypes.c_void_p), ('name', ctypes.c_char_p)]
+
+def _loaded()->list[str]:
+    "Paths of the shared libraries in this process."
+    found:list[str] = []
+    def note(library, size, data):
+        found.append(os.fsdecode(library.contents.name or b''))
+        return 0
+    kind = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(_Loaded), ctypes.c_size_t, ctypes.c_void_p)
+    _library().dl_iterate_phdr(kind(note), None)
+    return [os.path.abspath(path) for path in found if path.startswith('/')]
+
+def shared_libraries(folders:Iterable[str] # Those with extension modules
+                    )->list[str]:          # Paths
+    "Shared libraries that these modules need: a child loads them, to see which others come along."
+    modules = [f'{top}/{name}' for folder in folders for top, _, names in os.walk(folder) for name in names]
+    hear, say = os.pipe()
+    if not (pid := os.fork()):
+        try:
+            for path in [*_USUAL, *(path for path in modules if path.endswith(_MODULES))]:
+                try: ctypes.CDLL(path)
+                except OSError: pass
+            os.write(say, '\n'.join(_loaded()).encode())
+        finally: os._exit(0)
+    os.close(say)
+    with open(hear) as f: found = f.read().split('\n')
+    os.waitpid(pid, 0)
+    return sorted({*_loaded(), *found} - {''})
+
+# %% ../../nbs/03_grader/03_isolation.ipynb #5a1d7e23
+_UNUSED = '''test tests ctypes/test distutils/tests sqlite3/test tkinter/test unittest/test idlelib turtledemo ensurepip
+lib2to3 pydoc_data venv posix right'''.split()   # Of the standard library, and of time zones
+
+def _library_folders()->list[str]:
+    "The standard library, and its extension modules where they are elsewhere."
+    elsewhere = f'{sys.base_exec_prefix}/{sys.platlibdir}/python{sys.version_info.major}.{sys.version_info.minor}'
+    return [os.path.dirname(os.__file__), elsewhere]
+
+def library_paths(packages:Packages=Packages.none()   # That programs may import
+                 )->list[str]:                        # Those that do not exist are to be skipped
+    "What a Python program needs in a file tree of its own: less than `readable_paths`."
+    folders = _library_folders()
+    libraries = shared_libraries([*(f'{folder}/lib-dynload' for folder in folders), *packages.paths])
+    data = ['/usr/share/zoneinfo', '/usr/lib/locale', '/etc/ld.so.cache']
+    return [*folders, *libraries, *data, *_DEVICES, *packages.paths]
+
+def _left_out(paths:Iterable[str])->list[str]:
+    "Folders that no program needs in these, and those that it may not read."
+    folders = [real for path in paths if os.path.isdir(real := os.path.realpath(path))]
+    configs = [f'{folder}/{name}' for folder in folders for name in os.listdir(folder) if name.startswith('config-')]
+    return [*_hidden_paths(folders), *configs, *(f'{folder}/{name}' for folder in folders for name in _UNUSED)]
+
 # %% ../../nbs/03_grader/03_isolation.ipynb #f26b90ac
 SCRATCH = '/scratch/program'   # In a folder that stays, which Landlock can name
-_DETACH, _PIVOT_ROOT = 2, {'x86_64': 155, 'aarch64': 41}
-
-def _bind_packages(root:str, packages:Packages, bound:list[str]):
-    "Mount packages in a new root and hide all others; the folders that hold them cannot be listed."
-    hidden = _hidden_paths(bound)
-    for path in hidden: mount('tmpfs', root + path, 'tmpfs', _NOSUID | _NODEV, data='size=64k,mode=755')
-    for path in sorted(packages.paths): bind(root, path)
-    made = {folder for path in bound + packages.paths for folder in parents(path)} - set(packages.listed)
-    for folder in made:
-        if not any(folder == b or folder.startswith(f'{b}/') for b in bound): os.chmod(root + folder, 0o111)
-    for path in hidden: mount('none', root + path, 'none', _BIND | _REMOUNT | _RDONLY | _NOSUID | _NODEV)
+_PIVOT_ROOT = {'x86_64': 155, 'aarch64': 41}
 
 def mount_scratch(root:str=''):
     "Mount an empty scratch folder of at most 16 MiB and 2,000 files."
@@ -338,15 +435,23 @@ def unmount_scratch():
     "Its files vanish with the last process in it."
     libc('umount2', SCRATCH.encode(), _DETACH)
 
+def _plant(root:str, paths:list[str], packages:Packages):
+    "Show these paths under a new root; the folders that hold them cannot be listed, unless a package needs it."
+    reals = [os.path.realpath(path) for path in paths]
+    Tree(root, _left_out(set(reals) - set(packages.paths))).show(paths)
+    for folder in {folder for path in reals for folder in parents(path)} - set(packages.listed):
+        if os.path.isdir(root + folder) and not _within(folder, reals): os.chmod(root + folder, 0o111)
+
 def small_root(home:str,         # A folder to build on; nothing is left in it
-               paths:list[str],  # Bound read-only under their own names
+               paths:list[str],  # As `library_paths` gives them, with the packages'
                packages:Packages=Packages.none()
               ):
     "Change to a file tree of these paths and a scratch folder; raises `OSError`."
+    before = os.umask(0o022)
     libc('unshare', _NEWNS)
     mount('none', '/', 'none', _REC | _PRIVATE)
-    mount('tmpfs', home, 'tmpfs', _NOSUID | _NODEV, data='size=1m,mode=755')
-    _bind_packages(home, packages, _bind_all(home, paths))
+    mount('tmpfs', home, 'tmpfs', _NOSUID | _NODEV, data='size=4m,mode=755')
+    _plant(home, paths, packages)
     os.makedirs(home + SCRATCH)
     os.chmod(os.path.dirname(home + SCRATCH), 0o111)
     mount_scratch(home)
@@ -355,6 +460,7 @@ def small_root(home:str,         # A folder to build on; nothing is left in it
     libc('syscall', _PIVOT_ROOT[os.uname().machine], b'.', b'.')   # The old root lies below the new one
     libc('umount2', b'.', _DETACH)
     os.chdir('/')
+    os.umask(before)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #d6d6cfe5
 MAY_MOUNT = 1 << 21   # CAP_SYS_ADMIN

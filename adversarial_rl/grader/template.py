@@ -109,6 +109,7 @@ class Layers:
         if not self.site.apart: return False
         try: numbers = os.open('/proc/sys/kernel/ns_last_pid', os.O_WRONLY)
         except OSError: numbers = -1
+        self.paths = isolation.library_paths(self.site.packages)
         isolation.small_root(self.site.home, self.paths, self.site.packages)
         os.chdir(isolation.SCRATCH)
         self.steward = Steward(numbers)
