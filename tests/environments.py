@@ -25,6 +25,7 @@ PINS = dict(
     kaggle=dict(python='python3.12',
                 packages='torch==2.11.0 transformers==5.15.0 ipywidgets==8.1.5 fastcore<2 ipykernel pandas '
                          'matplotlib numpy'))
+SOURCE = 'https://github.com/adversarial-rl/adversarial_rl'   # Git takes this clone in its place
 KEPT = ('torch', 'ipywidgets', 'ipython', 'numpy', 'pandas')   # What pip may not touch
 RUNNER = '''
 import sys, nbformat
@@ -91,7 +92,8 @@ def visit(python, notebook, folder)->str:
     place.mkdir(parents=True)
     shutil.copy(notebook, place)
     env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')}
-    env |= dict(ARL_QUICK='1', ARL_SOURCE=str(ROOT), OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1',
+    env |= dict(ARL_QUICK='1', OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1',
+                GIT_CONFIG_COUNT='1', GIT_CONFIG_KEY_0=f'url.{ROOT}.insteadOf', GIT_CONFIG_VALUE_0=SOURCE,
                 PATH=f'{Path(python).parent}:{os.environ["PATH"]}',
                 JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
     command = [python, '-W', 'ignore', '-c', RUNNER, notebook.name]

@@ -33,7 +33,8 @@ def one_line(e:BaseException)->str:
 
 # %% ../../nbs/01_core/01_errors.ipynb #68ffb946
 class UsageError(Exception):
-    "One line that says what is wrong and how to correct it."
+    "One line that says what is wrong and how to correct it; a notebook shows that line alone."
+    def _render_traceback_(self)->list[str]: return [f'error: {one_line(self)}']
 
 class Stopped(KeyboardInterrupt):
     "A signal asked the command to end; the message says what was saved."

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers.trainer_callback import TrainerCallback
+from transformers.trainer_callback import TrainerCallback, TrainerState
 
 from ..core import commands
 from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
@@ -183,6 +183,11 @@ def _overflow_said(dtype:torch.dtype # Of the base model
         if 'probability tensor contains' not in str(e): raise
         raise overflow('the probabilities of sampling are', dtype) from None
 
+def _take_none(trainer:Any, path:Path):
+    "Bring a trainer to a checkpoint after its last step; `train` would take one more."
+    trainer._load_from_checkpoint(str(path))
+    trainer.state = TrainerState.load_from_json(str(path/'trainer_state.json'))
+
 @dataclass
 class TRLRun:
     "A run of TRL's trainer in one output folder."
@@ -233,7 +238,8 @@ class TRLRun:
                                   args=args, train_dataset=Dataset.from_list(rows), callbacks=every)
             trainer.remove_callback(PrinterCallback)
             with stop.listening(), _overflow_said(getattr(torch, self.dtype)):
-                trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
+                if resumed.path and resumed.first_row > args.max_steps: _take_none(trainer, resumed.path)
+                else: trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
         return trainer
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #67758fc9
