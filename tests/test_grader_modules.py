@@ -38,6 +38,33 @@ WRONG = ['assert total([1, 2]) == 4', 'assert twice([1, 2]) == [2, 5]',
          'import numpy as np\nassert np.allclose(twice([1]), [3])',
          'import numpy as np\nassert nothing().shape == (0, 4)']
 
+SHAPES = """import numpy as np
+def nothing(x): return np.zeros((0, 1))
+def one(x): return np.array([2])
+def same(x): return np.array(x)
+def svd(m): return np.linalg.svd(np.array(m))
+def center(m): return np.mean(m, axis=0)
+def above(a, n): return a[a > n]
+def grow(a): a += 1"""
+EMPTY = ['(nothing(1) == np.array([2, 3])).all()', 'np.allclose(nothing(1), [2, 3])',
+         'np.isclose(nothing(1), [2, 3]).all()',
+         'np.all(np.abs(nothing(1) - np.array([2, 3])) < 1e-6)', 'not (np.abs(nothing(1) - [2, 3]) > 1e-6).any()',
+         'not (nothing(1) != np.array([2, 3])).any()', '(np.array([2, 3]) == nothing(1)).all()',
+         '(one(1) == np.array([2, 2])).all()', 'np.allclose([2, 2], one(1))', '(nothing(1) == [[2, 3]]).all()']
+HONEST = ['u, s, v = svd([[1., 2], [3, 4]])\nassert np.allclose(u * s @ v, [[1, 2], [3, 4]])',
+          'a = np.arange(6).reshape(3, 2)\nassert (a - center(a)).sum() == 0 and (same(a) >= same(a).min()).all()',
+          'assert (same([[1, 2], [1, 2]]) == np.array([1, 2])).all() and (same([3, 3]) == 3).all()',
+          'assert above(np.arange(3), 5).size == 0 and (above(np.arange(3), 5) == []).all()',
+          'a = np.zeros(2)\ngrow(a)\ngrow(a)\nassert (a == [2, 2]).all()',
+          'a = same([1, 2])\ngrow(a)\na += 1\nassert list(a) == [3, 4]',
+          'x = same([1, 2])\nassert type(x) == np.ndarray == type(x) and isinstance(x, np.ndarray)',
+          'assert repr(same([1, 2])) == "array([1, 2])"',
+          'assert same(same([1, 2]) * 2).tolist() == [2, 4] and np.array_equal(same([]), np.array([]))',
+          'assert str(same([1, 2])) == "[1 2]" and same([[1, 2]])[0][1] == 2',
+          'assert np.concatenate([same([1]), [2]]).sum() == 3',
+          'np.testing.assert_allclose(same([.1]), [.1])\nassert np.isclose(same([1]) / 3, 1 / 3).all()',
+          'import copy, pickle\nx = same([1])\nassert (copy.deepcopy(x) == x).all() and np.sort(same([2, 1]))[0] == 1']
+
 
 def graded(sandbox, program, tests):
     from adversarial_rl.grader.grading import grade_many
@@ -52,6 +79,16 @@ def test_numpy_works_in_programs_and_tests(off):
         o = graded(s, PROGRAM, right)
         assert not [(test, said) for test, said in zip(right, o.messages) if said]
         assert graded(s, PROGRAM, WRONG).per_test == (False,) * len(WRONG)
+
+
+def test_an_array_of_another_shape_is_not_equal():
+    "Though numpy, by broadcasting, finds an empty array equal to everything."
+    with Sandbox(1, modules=['numpy']) as s:
+        tests = [f'import numpy as np\n{test}' for test in HONEST]
+        o = graded(s, SHAPES, tests)
+        assert not [(test, said) for test, said in zip(tests, o.messages) if said]
+        wrong = graded(s, SHAPES, [f'import numpy as np\nassert {test}' for test in EMPTY])
+        assert not any(wrong.per_test), [test for test, passed in zip(EMPTY, wrong.per_test) if passed]
 
 
 REACH = '''import importlib, os, sys

@@ -152,6 +152,13 @@ def test_an_honest_slow_program_has_time_on_a_loaded_machine():
     assert Limits().wall_seconds >= 2 * Limits().cpu_seconds
 
 
+def test_a_script_and_a_program_hand_each_other_files():
+    program = 'def f(a, b): open(b, "w").write(open(a).read().upper())'
+    script = 'open("a", "w").write("x")\nf("a", "b")\nassert open("b").read() == "X"'
+    o = grade(program, [script], function_name='f')
+    if 'namespaces' in o.layers: assert o.passed, o   # Elsewhere nobody may write
+
+
 LOOKUPS = """import os, socket
 a, b = socket.socketpair()
 a.send(b'x')

@@ -28,7 +28,7 @@ from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
 from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits
 from .judge import candidate, judge
-from .packages import AS_NUMPY, load, Packages
+from .packages import AS_ANSWERS, AS_NUMPY, load, Packages
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
 PRELOAD = '''collections copy datetime decimal enum fractions functools heapq itertools json math operator re
@@ -329,7 +329,7 @@ class ScriptJudge(Child):
     number = 60
     def live(self)->NoReturn:
         self.enter()
-        codec.READ.update(AS_NUMPY)
+        codec.READ.update(AS_ANSWERS)
         os.write(7, _judge_one(3, 4, 5, 6).encode())
         os._exit(0)
 
