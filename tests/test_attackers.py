@@ -16,9 +16,11 @@ from hostile.testers import TESTS
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.isolation import shared_libraries
+from adversarial_rl.grader.judge import FUNCTIONS, judge
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
-from adversarial_rl.grader.test_cases import parse_tests
+from adversarial_rl.grader.template import Rehearsal
+from adversarial_rl.grader.test_cases import parse_tests, plan
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import extract_code
@@ -815,3 +817,53 @@ def test_no_folder_that_a_program_sees_is_one_of_this_machine():
     with Sandbox(1) as s: report, = s.map([Job(f'PLACES = {places}\n{FOLDERS}')])
     if 'namespaces' not in report.layers: pytest.skip('needs namespaces')
     assert report.stdout == "['0x1021994'] True\n", report
+
+
+class Answers(Rehearsal):
+    "A link to a program that answers 1, which notes what happens in order."
+    def __init__(self, events):
+        self.events = events
+        super().__init__(['compiled'], ['ready'], *[['value', 1, []]] * 9)
+
+    def send(self, form):
+        self.events.append('sent')
+
+
+def test_nothing_of_a_verdict_comes_before_the_last_question(monkeypatch):
+    "A program could time it."
+    events, compare = [], FUNCTIONS['Eq']
+    monkeypatch.setitem(FUNCTIONS, 'Eq', lambda x, y: events.append('decided') or compare(x, y))
+    tests = [plan(test, ('f',)) for test in ('assert f(1) == 2', 'assert f(2) == 1 or f(3) == 1',
+                                             'assert not f(4) == f(5)', 'assert 1 == f(6)')]
+    judge(Answers(events), tests, lambda kind, *_: events.append(kind))
+    verdicts = [n for n, event in enumerate(events) if event in ('decided', 'ok', 'assertion_failure')]
+    last = max(n for n, event in enumerate(events) if event == 'sent')
+    assert events.count('sent') == 6 and [n for n in verdicts if n < last] == [0]   # That of the program itself
+    assert [events[n] for n in verdicts[1:]].count('decided') == 5
+
+
+
+LOOPS = ['def check(candidate):\n    for a, b in [(1, 2), (2, 3), (3, 4)]:\n        assert candidate(a) == b\ncheck(f)',
+         'for n in range(1, 4):\n    assert f(n) == n + 1, f"{f(n)} for {n}"',
+         'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
+         '        for n in 1, 2, 3: assert f(n) == n + 1']
+
+
+@pytest.mark.parametrize('loop', LOOPS, ids=['function', 'module', 'case'])
+def test_a_loop_of_a_script_asks_all_whatever_it_is_answered(loop):
+    wrong, right = (grade(f'def f(x):\n    print(x)\n    return {value}', [loop], function_name='f')
+                    for value in (0, 'x + 1'))
+    assert (wrong.stdout, wrong.passed) == (right.stdout, False) == ('1\n2\n3\n', not right.passed)
+
+
+def test_a_failure_that_a_script_expects_is_raised():
+    expects = ('def check():\n    assert f(1) == 3\n'
+               'try:\n    check()\n    ok = False\nexcept AssertionError: ok = True\nassert ok')
+    assert grade(RIGHT, [expects], function_name='f').passed
+
+
+def test_a_judge_that_does_not_come_to_decide_takes_no_test_with_it():
+    "Only the test that it was busy with fails; that it has answered the others is no verdict."
+    o = grade(RIGHT, [*CHECKS, 'assert f(1) == sum(range(10**10))', 'assert f(7) == 8', 'assert f(8) == 0'],
+              QUICK, function_name='f')
+    assert o.per_test == (True, True, False, True, False) and o.kind == 'timeout'

@@ -80,7 +80,8 @@ def _steps(report:Report, # Facts of one run
     stopped, n = ending(report, job.limits), len(job.tests) + 1
     if len(steps) > n: return [_EARLY]
     if steps and steps[0].kind != 'ok': return steps[:1]
-    if len(steps) < n: return [*steps, stopped or _EARLY]
+    lost = [_UNREACHED] * (report.asked + 1 - len(steps)) if steps else []   # Asked, but their judge was ended, too
+    if len(steps) < n: return [*steps, *lost, stopped or _EARLY][:n]
     return [*steps[:-1], stopped] if stopped and report.killed != 'output' else steps
 
 def _first_failure(job:Job,
@@ -103,7 +104,7 @@ def _to_outcome(job:Job, runs:Sequence[tuple[Job, Report]])->Outcome:
     for part, report in runs:
         times, left = report.times[1:], report.seconds - sum(report.times)   # The time of the test that stopped the run
         for i, (test, step) in enumerate(zip(part.tests, [] if report.error else _steps(report, part)[1:])):
-            found[test] = step, times[i] if i < len(times) else left
+            if step.kind: found[test] = step, times[i] if i < len(times) else left
     steps = [found.get(test, (_UNREACHED, 0.))[0] for test in job.tests]
     failure, stdout = _first_failure(job, runs, steps), next((r.stdout for _, r in runs if r.stdout), '')
     kind = failure.kind if failure else 'success_output' if stdout else 'success'
@@ -139,7 +140,8 @@ def _unreached(job:Job, report:Report)->tuple[str, ...]:
     if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps: return ()
     own = report.seconds - sum(report.times[:finished + 1])
     guilty = not finished or own > min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
-    return job.tests[finished + guilty:]
+    lost = [test for test, step in zip(job.tests, steps[1:]) if not step.kind]
+    return (*lost, *job.tests[finished + guilty:])
 
 def _brief(x:Limits)->Limits:
     "A fifth of the time, for one test alone."

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['PRELOAD', 'preload', 'fails', 'Steward', 'Site', 'Layers', 'probed_bytes', 'Walls', 'fork', 'Newborn', 'bear',
-           'read_text', 'Child', 'Candidate', 'Judge', 'ScriptJudge', 'Run', 'offspring', 'sweep', 'end',
+           'read_text', 'Child', 'Candidate', 'Judge', 'ScriptJudge', 'Run', 'offspring', 'sweep', 'kill', 'end',
            'remove_folder', 'JudgeKeeper', 'Runner', 'forget', 'Server', 'Rehearsal', 'main']
 
 # %% ../../nbs/03_grader/06_template.ipynb #ee1d6edb
@@ -398,6 +398,12 @@ def sweep(apart:bool=False,  # Whether all processes that it can signal are its 
         time.sleep(0.001)
 
 # %% ../../nbs/03_grader/06_template.ipynb #987965a3
+def kill(pid:int, # Child of this process, not yet reaped
+         alone:bool # It cannot have started others
+        ):
+    "Kill a child and all its session."
+    for send in (os.kill,) if alone else (os.killpg, os.kill): fails(send, pid, signal.SIGKILL)
+
 def end(pid:int,        # Child of this process, alive or not yet reaped
         patience:float, # Seconds it is given to end by itself
         alone:bool      # It cannot have started others
@@ -407,9 +413,7 @@ def end(pid:int,        # Child of this process, alive or not yet reaped
     while patience and not done and time.monotonic() < deadline:
         done = os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
         if not done: time.sleep(0.0005)
-    for kill in (os.kill,) if alone else (os.killpg, os.kill):   # Before its number is free again
-        try: kill(pid, signal.SIGKILL)
-        except OSError: pass
+    kill(pid, alone)   # Before its number is free again
     _, status, usage = os.wait4(pid, 0)
     code = os.waitstatus_to_exitcode(status)
     return code if done or code != -signal.SIGKILL else None, usage.ru_utime + usage.ru_stime
@@ -486,24 +490,30 @@ class Runner:
         pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name']),
                    self.judge.orders)
         _close_all(asked, answer, code)
-        try: letter = self.by_data(run, orders, fds) if orders else self.by_script(run, *script)
+        try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
         finally:
             _close_all(screen, *fds)
             status, cpu = end(pid, 0.05 if letter == b'g' else 0, self.alone)
         return dict(killed=run.killed, status=0 if letter == b'k' else status, cpu=cpu,
                     seconds=time.monotonic() - run.start)
 
-    def by_data(self, run:Run, orders:socket.socket, fds:tuple[int, ...])->bytes: # Its letter
-        "Let the kept judge evaluate the tests; a judge that is lost is `killed` too."
+    def by_data(self, run:Run, orders:socket.socket, fds:tuple[int, ...], pid:int)->bytes: # Its letter
+        "Let the kept judge evaluate the tests of the program `pid`; a judge that is lost is `killed` too."
         try:
             send_frame(orders, None, fds)
             os.dup2(self.walls.null, fds[0])   # The template holds no tests while a program runs
             run.watch(orders.fileno(), self.client.fileno())
+            if run.killed: self.hear_out(pid, orders)
             letter = b'' if run.killed else orders.recv(1)
         except OSError: letter = b''
         if not run.killed and not letter: run.killed = 'judge'
         if run.killed or not self.walls.filter or letter.isupper(): self.judge.end()
         return letter.lower()
+
+    def hear_out(self, pid:int, orders:socket.socket):
+        "End a program before its judge, which decides the tests that it has answered."
+        kill(pid, self.alone)
+        select.select([orders], [], [], 1)
 
     def script_judge(self, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...])->tuple[int, int]:
         "Fork a judge for one script, which may end it as it likes; its number, and where to read its letter."
