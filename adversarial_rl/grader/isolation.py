@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_DUMPABLE', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'MACHINES',
            'ALLOW', 'DENY', 'Rules', 'ME', 'NEVER', 'SCRATCH', 'MAY_MOUNT', 'libc', 'prctl', 'number', 'only_if',
-           'assemble', 'Filter', 'install', 'template_filter', 'leaf_filter', 'readable_paths', 'split', 'landlock',
-           'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'Tree', 'shared_libraries', 'library_paths',
-           'mount_scratch', 'unmount_scratch', 'small_root', 'drop_capabilities', 'become']
+           'assemble', 'Filter', 'install', 'template_filter', 'steward_filter', 'leaf_filter', 'readable_paths',
+           'split', 'landlock', 'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'Tree', 'shared_libraries',
+           'library_paths', 'mount_scratch', 'unmount_scratch', 'small_root', 'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #66687b3c
 import ctypes
@@ -76,7 +76,8 @@ unlink 87 -, symlink 88 -, clone 56 220, fork 57 -, vfork 58 -, wait4 61 260, wa
 tgkill 234 131, tkill 200 130, pidfd_open 434 434, sendmsg 46 211, recvmsg 47 212, sendto 44 206, recvfrom 45 207,
 shutdown 48 210, getsockopt 55 209, setsid 112 157, prctl 157 167, setresuid 117 147, setresgid 119 149,
 setgroups 116 159, capset 126 91, fchmodat 268 53, chmod 90 -, clone3 435 435, openat2 437 437, execve 59 221,
-execveat 322 281, socket 41 198, socketpair 53 199, memfd_create 319 279, ptrace 101 117, seccomp 317 277''')
+execveat 322 281, socket 41 198, socketpair 53 199, memfd_create 319 279, ptrace 101 117, seccomp 317 277,
+mount 165 40, umount2 166 39''')
 
 def number(name:str)->int|None: # None where this processor has no such call
     "Number of a system call."
@@ -156,7 +157,9 @@ setsid prctl setresuid setresgid setgroups capset fchmodat chmod socketpair'''.s
 _CONNECTED = set('sendmsg recvmsg sendto recvfrom shutdown getsockopt socketpair'.split())   # Need no address
 _OPEN = '''openat open stat lstat access readlink newfstatat readlinkat faccessat faccessat2 statx statfs'''.split()
 _CHANGE = 'mkdirat unlinkat symlinkat renameat renameat2 rename mkdir rmdir unlink symlink'.split()
-NEVER = 'clone3 openat2 execve execveat socket memfd_create ptrace'.split()
+NEVER = 'clone3 openat2 execve execveat socket memfd_create ptrace mount umount2'.split()
+_STEWARD = '''mount umount2 recvfrom sendto pwrite64 close exit exit_group brk mmap munmap mprotect mremap madvise futex
+rt_sigaction rt_sigprocmask rt_sigreturn restart_syscall'''.split()   # What the process that may mount needs
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _FCNTL = dict.fromkeys([0, 1, 2, 3, 4, 1030], ALLOW)   # F_DUPFD, F_(GET|SET)FD, F_(GET|SET)FL, F_DUPFD_CLOEXEC
 _FCNTL |= dict.fromkeys([6, 7, 37, 38], _PRETEND)      # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
@@ -170,6 +173,10 @@ def template_filter()->bytes:
     "For the template: an allow-list; `ENOSYS` for the newest variants makes the C library use older ones."
     allowed:Rules = {name: ALLOW for name in _CALLS if name not in NEVER}
     return assemble(allowed | dict(clone3=_NO_SUCH, openat2=_NO_SUCH), DENY)
+
+def steward_filter()->bytes:
+    "For the process that may mount: an allow-list of what it does."
+    return assemble(dict.fromkeys(_STEWARD, ALLOW), DENY)
 
 # %% ../../nbs/03_grader/03_isolation.ipynb #07d5bc1a
 def leaf_filter(files:str # 'scratch': read, and write where other walls let it; 'read': only read; 'none': open nothing

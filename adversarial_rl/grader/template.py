@@ -67,6 +67,7 @@ class Steward:
         isolation.drop_capabilities(isolation.MAY_MOUNT)
         for fd in range(256):
             if fd not in (orders.fileno(), numbers): fails(os.close, fd)
+        fails(lambda: isolation.install(isolation.steward_filter()))
         mounted = True
         while order := orders.recv(1):
             if mounted and order == b'\0': isolation.unmount_scratch()
@@ -664,6 +665,7 @@ def _run(client:socket.socket, home:str, off:list[str], *, core:int, packages:di
         apart = 'namespaces' not in off and not fails(isolation.unshare)
         inside = fork(_live_inside, client, os.getpid(), Site(home, off, apart, chosen))
         client.close()
+        if 'seccomp' not in off: fails(lambda: isolation.install(isolation.template_filter()))
         os.waitpid(inside, 0)
     except isolation.HalfWay as e: send_frame(client, {'failed': 'namespaces', 'why': str(e)})
     finally:
