@@ -867,3 +867,77 @@ def test_a_judge_that_does_not_come_to_decide_takes_no_test_with_it():
     o = grade(RIGHT, [*CHECKS, 'assert f(1) == sum(range(10**10))', 'assert f(7) == 8', 'assert f(8) == 0'],
               QUICK, function_name='f')
     assert o.per_test == (True, True, False, True, False) and o.kind == 'timeout'
+
+
+EQUAL_INPUTS = {
+    'order of a dictionary': ['{1: 2, 3: 4}', '{3: 4, 1: 2}', 'dict([(3, 4), (1, 2)])', '{1.0: 2, 3: True + 3}'],
+    'order of a set': ['{8, 0, 16}', '{16, 8, 0}', 'frozenset([0, 16, 8])', 'set([False, 16.0, 8])'],
+    'inside of others': ['[({0, 8}, {1: 2, 3: 4})]', '[({8, 0}, {3: 4, 1: 2})]'],
+    'numbers': ['5', '5.0', '5 + 0j', 'complex("5")'],
+    'zero': ['0', '-0.0', '0j', '-0j', 'False'],
+    'large numbers': ['10**16', '1e16', 'float(10**16)'],
+    'empty ranges': ['range(0)', 'range(1, 1)', 'range(5, 0)'],
+    'ranges': ['range(0, 4, 3)', 'range(0, 5, 3)', 'range(0, 6, 3)'],
+    'ranges of one': ['range(2, 3)', 'range(2, 9, 7)', 'range(2, 1, -1)']}
+
+
+@pytest.mark.parametrize('name', EQUAL_INPUTS)
+def test_equal_inputs_count_once(name):
+    texts = EQUAL_INPUTS[name]
+    assert len({repr(eval(x) == eval(texts[0])) for x in texts}) == 1
+    assert len(parse_tests('\n'.join(f'assert f({x}) == 0' for x in texts), 'f', 99)) == 1
+
+
+def test_different_inputs_count_each():
+    texts = ['1', '"1"', '[1]', '(1,)', '{1}', '{1: 1}', '1.5', '1j', 'None', '""', '[]', '()', '{}', 'set()', 'b"1"',
+             'range(0)', 'range(1)', 'range(2)', 'range(0, 4, 2)', 'range(1, 2)', '1e300', 'float("inf")',
+             'float("nan")', '{1: 2}', '((1,),)']
+    assert len(parse_tests('\n'.join(f'assert f({x}) == 0' for x in texts), 'f', 99)) == len(texts)
+
+
+def test_many_calls_in_one_test_are_no_test():
+    "They took ten seconds to read."
+    def nested(n): return f"assert {'f(' * n}1{')' * n} == 1"
+    assert parse_tests(nested(21), 'f') == [] and parse_tests(nested(20), 'f') == [nested(20)]
+
+
+TAKEN = {   # Not stated, not imported -> a wrong program's own
+    'approx': ('assert f(1) == approx(2)', 'def approx(x): return 0'),
+    'np': ('assert np.allclose(f(1), 2)', 'class np: allclose = lambda *x: True'),
+    'deque': ('assert f(1) == deque([2])', 'def deque(x): return 0'),
+    'isclose': ('assert isclose(f(1), 2.5 - .5)', 'def isclose(*x): return True'),
+    'raises': ('with pytest.raises(ValueError): f(1)', 'class pytest:\n    class raises:\n'
+               '        def __init__(self, *x): pass\n        def __enter__(self): pass\n'
+               '        def __exit__(self, *x): pass')}
+
+
+@pytest.mark.parametrize('name', TAKEN)
+def test_a_well_known_name_is_not_taken_from_a_program_without_stated_entry_points(name):
+    test, provides = TAKEN[name]
+    assert not grade(f'def f(x): return 0\n{provides}', [test]).passed
+
+
+def test_a_well_known_name_may_be_the_function_under_test():
+    assert grade('def isclose(a, b): return a == b', ['assert isclose(1, 1)']).passed
+    assert grade('from collections import deque\ndef f(x): return deque([x])', ['assert f(1) == deque([1])']).passed
+
+
+HONEST = {
+    'a match': ('import re\ndef f(s): return re.search("a+", s)',
+                'm = f("baa")\nassert m.start() == 1 and m.end() == 3 and m.group() == "aa"'),
+    'matches': ('import re\ndef f(s): return re.finditer("a", s)',
+                'assert [m.start() for m in f("banana")] == [1, 3, 5]'),
+    'a time': ('import time\ndef f(x): return time.gmtime(x)',
+               'assert f(0).tm_year == 1970 and f(0)[:3] == (1970, 1, 1)'),
+    'a zone of a time': ('import time\ndef f(x): return time.gmtime(x)', 'assert f(0).tm_zone in ("UTC", "GMT")'),
+    'source of a function': ('import inspect\ndef f(x):\n    return inspect.getsource(f)',
+                             'assert f(1).startswith("def f(x)")'),
+    'source of a class': ('import inspect\nclass A:\n    x = 1\ndef f(x): return inspect.getsource(A)',
+                          'assert f(1) == "class A:\\n    x = 1\\n"')}
+
+
+@pytest.mark.parametrize('name', HONEST)
+def test_honest_objects_of_the_library_work(name):
+    program, test = HONEST[name]
+    o = grade(program, [test], function_name='f')
+    assert o.passed, o

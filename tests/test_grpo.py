@@ -241,3 +241,19 @@ def test_an_overflow_in_sampling_or_in_the_loss_is_one_line():
     state = SimpleNamespace(is_world_process_zero=True, global_step=3)
     with pytest.raises(UsageError, match='overflow: the loss is not finite in bfloat16'):
         grpo.MetricsCallback(None, 'bfloat16').on_log(None, state, None, logs=dict(loss=float('nan')))
+
+
+ADDRESSES = ['print(str(lambda: 0)[-4:-1])', 'print(f"{(lambda: 0)!r:.50}"[-4:])', 'print(str((x for x in ()))[-4:-1])',
+             'class A: pass\nprint(str(A())[-4:-1])', 'print(str(iter([]))[-4:-1])',
+             'print(str(print.__init__)[-4:-1])']
+
+
+@pytest.mark.parametrize('n', range(len(ADDRESSES)))
+def test_digits_of_an_address_are_no_output_to_predict(n):
+    "The last ones were the same in each process."
+    assert code_game.judge([ADDRESSES[n]])[ADDRESSES[n]].kind == 'unstable'
+
+
+def test_an_output_that_follows_from_no_address_is_valid():
+    program = 'class A:\n    def __str__(self): return "A"\nprint(A(), [1.5, "x"], {1: 2})'
+    assert code_game.judge([program])[program].kind == 'valid'

@@ -83,9 +83,12 @@ def _is_native(x:list)->bool:
     return kinds <= NATIVE and (int not in kinds or kinds == {int} and -BIG < min(x) and max(x) < BIG)
 
 # %% ../../nbs/03_grader/01_codec.ipynb #4315c914
+_FIELDS = '_fields', '__match_args__'   # Of named tuples, and of structures such as `time.struct_time`
+
 def _field_names(t:type)->list[str]:
     "Names of a named tuple's items; empty for another class."
-    fields = next((vars(c)['_fields'] for c in t.__mro__ if '_fields' in vars(c)), ())
+    names = [vars(c)[name] for c in t.__mro__ for name in _FIELDS if name in vars(c)]
+    fields = names[0] if names else ()
     plain = type(fields) is tuple and all(type(x) is str and x.isidentifier() and x[0] != '_' for x in fields)
     return list(fields) if plain else []
 

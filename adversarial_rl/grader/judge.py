@@ -4,14 +4,15 @@
 
 # %% auto #0
 __all__ = ['DOINGS', 'PURE', 'FUNCTIONS', 'Later', 'FAILED', 'VERDICTS', 'kind_of', 'base_names', 'Host', 'describe_exception',
-           'candidate', 'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'plain_attributes', 'Handle',
-           'Lent', 'Conversation', 'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'ask', 'evaluate', 'run_cases',
-           'judge']
+           'candidate', 'Gone', 'Refused', 'Unsupported', 'Remote', 'RemoteCallable', 'plain_attributes',
+           'plain_methods', 'Handle', 'Lent', 'Conversation', 'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'ask',
+           'evaluate', 'run_cases', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import builtins
 import importlib
 import json
+import linecache
 import math
 import operator
 import resource
@@ -141,6 +142,7 @@ def candidate(link:Link, code:str, name:str='candidate'):
     "Run a candidate as this module: compile, run, answer; returns when the judge is gone."
     module, memory = types.ModuleType(name), resource.RLIMIT_AS
     module.__file__ = f'{name}.py'
+    linecache.cache.update(dict.fromkeys(('program', module.__file__), (lambda: code,)))   # For `inspect.getsource`
     sys.modules.update({'__main__': module, name: module})
     kind, message = run_step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
     if kind == 'memory_limit': resource.setrlimit(memory, (resource.getrlimit(memory)[1],) * 2)   # It can still report
@@ -226,6 +228,13 @@ def plain_attributes()->frozenset[str]:
     names = {name for t in (*NATIVE, *WRITE, Record) for name in dir(t)}
     return frozenset(names - {'group', 'keys'} | {'all', 'any'})   # Numpy's two, where it is not there
 
+@cache
+def plain_methods()->frozenset[str]:
+    "Those that plain data has as methods: `count`, not `start`, which is a number of a range."
+    kinds = *NATIVE, *WRITE, Record
+    return frozenset(x for x in plain_attributes() if not any(hasattr(t, x) for t in kinds)
+                     or any(callable(getattr(t, x, None)) for t in kinds))
+
 class Handle:
     "The judge's record of one remote value."
     def __init__(self, call:'Call', number:int, *,
@@ -240,7 +249,7 @@ class Handle:
 
     def ask(self, what:str, *args:Any)->Any:
         "Ask the program about the value."
-        plain = what == 'get' and args[0] in plain_attributes() and not self.is_object
+        plain = what == 'get' and args[0] in plain_methods() and not self.is_object
         origin = 'method' if plain and self.origin in ('result', 'method') else self.origin
         if what == 'get' and self.form == 'class' and origin == 'named': origin = 'class'   # Its methods make objects
         return self.call.ask(what, self.number, args, origin=origin)

@@ -88,7 +88,7 @@ _ONE_THREAD = {f'{name}_NUM_THREADS': '1' for name in ('OPENBLAS', 'OMP', 'MKL')
 LIBRARY = str(Path(codec.__file__).resolve().parents[2])   # Folder that holds this package
 _START = '''
 import json, os, sys
-del os.environ['PYTHONHASHSEED']
+for name in ('PYTHONHASHSEED', 'PYTHONMALLOC'): os.environ.pop(name, None)
 sys.path.insert(0, sys.argv[1])
 from adversarial_rl.grader.template import main
 del sys.path[0]
@@ -128,7 +128,7 @@ class Template:
     def __init__(self, home:str,           # Folder the process may use
                  off:Iterable[str]=(),     # Walls to leave out
                  core:int=-1,              # Processor to stay on, -1 for any
-                 hash_seed:int=0,          # Of Python's hashes of strings, and so of the order of sets
+                 hash_seed:int=0,          # Of the hashes of strings; with another than 0, objects lie elsewhere, too
                  *, packages:Packages=Packages.none() # That programs and tests may import
                 ):
         self.modules = (*packages.files, *packages.shared)
@@ -138,6 +138,7 @@ class Template:
         options = dict(off=list(off), core=core, packages=packages._asdict())
         argv = [*python, LIBRARY, home, str(os.getpid()), json.dumps(options)]
         env = _CLEAN_ENV | {'PYTHONHASHSEED': str(hash_seed)} | (_ONE_THREAD if packages.first else {})
+        if hash_seed: env['PYTHONMALLOC'] = 'malloc'
         with theirs:
             self.process = subprocess.Popen(argv, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL, env=env, cwd='/', start_new_session=True)

@@ -12,6 +12,7 @@ __all__ = ['LONGEST_TEST', 'LONGEST_INPUTS', 'LIBRARY', 'literal', 'parse_source
 import ast
 import builtins
 import importlib
+import math
 import os
 import re
 import symtable
@@ -153,12 +154,15 @@ class Providers(NamedTuple):
     modules:frozenset[str]               # Modules that it forgot to import
     nobody:frozenset[str] = frozenset()
 
+_WELL_KNOWN = frozenset('deque defaultdict OrderedDict ChainMap namedtuple Fraction Decimal isclose'.split())
+_ELSEWHERE = frozenset('np numpy pd pandas pytest approx raises'.split())   # Of packages, which a test must import
+
 def _guess(x:Names)->Providers:
-    "Who provides the names, where no entry point is stated."
+    "Who provides the names, where no entry point is stated: the program has one that is not well known."
     theirs = x.used - x.own - x.modules - set(dir(builtins)) or {x.first} - {''}
-    given = x.around & theirs & _library_names().keys()
-    if given == theirs: given = frozenset()
-    return Providers(frozenset(theirs - given), frozenset(given), x.modules)
+    given, nobody = theirs & (x.around & _library_names().keys() | _WELL_KNOWN), theirs & _ELSEWHERE
+    if given | nobody == theirs: given = nobody = frozenset()
+    return Providers(frozenset(theirs - given - nobody), frozenset(given), x.modules, frozenset(nobody))
 
 @lru_cache(1 << 11)
 def names_under_test(test:str,                       # Source
@@ -621,16 +625,30 @@ def is_constant(x:ast.AST)->bool:
     "Whether an expression needs no program, and a few steps, to be computed."
     return _value_of(x)[0]
 
-def _canonical(x:Any)->Any:
-    "The value with integers in place of equal numbers."
-    if isinstance(x, (bool, float)) and abs(x) < 1e15 and x == int(x): return int(x)
-    if isinstance(x, (list, tuple)): return type(x)(map(_canonical, x))
-    if isinstance(x, (set, frozenset)): return type(x)(map(_canonical, x))
-    return {_canonical(k): _canonical(v) for k, v in x.items()} if isinstance(x, dict) else x
+def _number(x:bool|int|float|complex)->str:
+    "The same text for equal numbers."
+    if isinstance(x, complex) and not x.imag: x = x.real
+    return str(int(x)) if isinstance(x, (bool, float)) and math.isfinite(x) and x == int(x) else repr(x)
+
+def _range(x:range)->str:
+    "The same text for equal ranges."
+    step = x.step if len(x) > 1 else 1
+    return repr(range(x[0], x[-1] + step, step) if x else range(0))
+
+def _canonical(x:Any)->str:
+    "The same text for equal constants."
+    match x:
+        case bool() | int() | float() | complex(): return _number(x)
+        case list(): return f'[{", ".join(map(_canonical, x))}]'
+        case tuple(): return f'({", ".join(map(_canonical, x))}{"," * (len(x) == 1)})'
+        case set() | frozenset(): return f'{{{", ".join(sorted(map(_canonical, x)))}}}' if x else 'set()'
+        case dict(): return f'{{{", ".join(sorted(f"{_canonical(k)}: {_canonical(v)}" for k, v in x.items()))}}}'
+        case range(): return _range(x)
+    return repr(x)
 
 def _text(x:ast.AST)->str: # Of an argument
     constant, value = _value_of(x)
-    return repr(_canonical(value)) if constant else ast.unparse(x)
+    return _canonical(value) if constant else ast.unparse(x)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #ed16b6d8
 def arguments(call:ast.Call)->str:
@@ -666,6 +684,8 @@ def _has_plain_inputs(tree:ast.AST, name:str)->bool:
     arguments = [x for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]]]
     return all(isinstance(x, ast.Name) or is_constant(x) or calls(x, name) for x in arguments)
 
+_MOST_CALLS = 20   # Of the function in one test: each is written out with all calls inside of it
+
 def parse_tests(text:str,          # Anything a model wrote
                 function_name:str, # Function under test
                 max_tests:int=8    # Tests kept, the first ones
@@ -675,6 +695,7 @@ def parse_tests(text:str,          # Anything a model wrote
     known:set[str] = set()   # Inputs
     for node in find_asserts(text):
         if len(tests) == max_tests: break
+        if len(calls(node.test, function_name)) > _MOST_CALLS: continue
         try: source = ast.unparse(ast.Assert(node.test))
         except (RecursionError, ValueError): continue
         inputs = test_inputs(source, function_name)

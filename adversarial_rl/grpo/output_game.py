@@ -66,13 +66,13 @@ def unpredictable(source:str)->str: # A key of NAMES, or ''
 _ADDRESS = re.compile(r'\b0x[0-9a-f]{8,}')
 _MAX_CHARS = 200   # Of the output
 
-def _kind(source:str, first:Outcome, second:Outcome|None, max_lines:int)->str|None:
+def _kind(source:str, first:Outcome, others:Sequence[Outcome], max_lines:int)->str|None:
     "One of `KINDS`: 'valid' or the reason why the program is invalid; None if the grader failed."
-    if not first.judged or (second and not second.judged): return None
+    if not all(o.judged for o in (first, *others)): return None
     if not first.passed: return 'fails'
     if not normalised(first.stdout): return 'silent'
     if kind := unpredictable(source): return kind
-    if second is None or second.stdout != first.stdout: return 'unstable'
+    if {o.stdout for o in others} != {first.stdout}: return 'unstable'
     if _ADDRESS.search(first.stdout): return 'address'
     lines = len(normalised(first.stdout).splitlines())
     return 'long' if len(first.stdout) > _MAX_CHARS or lines > max_lines else 'valid'
@@ -92,13 +92,13 @@ def _second_sandbox()->Sandbox:
 def judge(programs:Sequence[str],
           max_lines:int=1            # Of a valid program's output
          )->dict[str, Judged]:       # Program -> what it is
-    "Run each program twice and say whether it is valid."
+    "Run each program four times and say whether it is valid: what follows from an address differs from run to run."
     different = list(dict.fromkeys(programs))
     first = dict(zip(different, grade_many([(text, ()) for text in different])))
     jobs = [Job(text, ()) for text in different if first[text].kind == 'success_output']
-    second = {job.code: to_outcome(report, job) for job, report in zip(jobs, _second_sandbox().map(jobs))}
-    return {text: Judged(_kind(text, o, second.get(text), max_lines), normalised(o.stdout))
-            for text, o in first.items()}
+    others:dict[str, list[Outcome]] = {text: [] for text in different}
+    for job, report in zip(jobs * 3, _second_sandbox().map(jobs * 3)): others[job.code].append(to_outcome(report, job))
+    return {text: Judged(_kind(text, o, others[text], max_lines), normalised(o.stdout)) for text, o in first.items()}
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #6a0c3e07
 def predicted(answer:str)->str:
