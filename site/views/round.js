@@ -1,0 +1,82 @@
+// Plays a round whenever problem, training step, temperature or a fork changes.
+import { play, tokensOf } from '../play/round.js';
+import { el, find, visible } from './dom.js';
+import { ProblemForm } from './problem.js';
+import { TranscriptView } from './transcript.js';
+import { VerdictView } from './verdict.js';
+
+export class RoundView {
+  // `players(step)` gives both models as they were at a step of training.
+  constructor(curriculum, steps, players, python) {
+    this.players = players;
+    this.verdict = new VerdictView(python);
+    this.transcript = new TranscriptView((place, other) => this.fork(place, other));
+    this.form = new ProblemForm(curriculum, steps, () => this.begin());
+    this.forks = []; // {place, forced, was, now, title}, the newest last
+    this.form.set(curriculum.of('Return the largest of 5 times the numbers in xs other than 3.'));
+  }
+
+  // A new transcript, in the model's own words.
+  async begin() {
+    const { problem, step, temperature, seed } = this.form;
+    if (!problem.description) return;
+    const turn = (this.turn = Symbol('turn'));
+    const models = await this.players(step);
+    if (turn !== this.turn) return; // Another one began while the adapters were read
+    this.forks = [];
+    this.now = { models, problem, settings: { temperature, seed } };
+    this.own = null;
+    this.show();
+  }
+
+  show() {
+    const { models, problem, settings } = this.now;
+    const start = performance.now();
+    const round = play(models, problem, { ...settings, forced: this.forks.at(-1)?.forced ?? [] });
+    const milliseconds = performance.now() - start;
+    this.own ??= round;
+    this.round = round;
+    this.transcript.show(
+      round.stages,
+      this.own.stages,
+      this.forks.map((fork) => fork.place),
+    );
+    this.showForks();
+    const count = tokensOf(round).length;
+    find('#speed').textContent = `${count} tokens and four tests in ${milliseconds.toFixed(0)} ms, in this page.`;
+    this.verdict.show(round);
+  }
+
+  fork(place, other) {
+    const tokens = tokensOf(this.round);
+    const forced = [...tokens.slice(0, place).map((token) => token.id), other.id];
+    this.forks = this.forks.filter((fork) => fork.place < place);
+    this.forks.push({ place, forced, was: tokens[place].text, now: other.text });
+    this.show();
+    this.transcript.focus(place);
+  }
+
+  showForks() {
+    const bar = find('#fork');
+    const fork = this.forks.at(-1);
+    bar.hidden = !fork;
+    if (!fork) return;
+    const changed =
+      tokensOf(this.round).slice(fork.place + 1).length &&
+      document.querySelectorAll('#stages .other').length - this.forks.length;
+    const after = changed > 0 ? `${changed} other words changed.` : 'Nothing else changed.';
+    const undo = () => (this.forks.pop(), this.show());
+    const clear = () => ((this.forks = []), this.show());
+    bar.replaceChildren(
+      'You made it say ',
+      el('code', {}, visible(fork.now).trim()),
+      ' instead of ',
+      el('code', {}, visible(fork.was).trim()),
+      `. ${after} `,
+      el('button', { type: 'button', class: 'plain', onclick: undo }, 'Undo'),
+      this.forks.length > 1
+        ? el('button', { type: 'button', class: 'plain', onclick: clear }, 'Back to its own words')
+        : '',
+    );
+  }
+}
