@@ -54,7 +54,7 @@ def test_only_the_learners_learn(tmp_path):
         condition, config, ppo = small(f'--learners {learner} --critic-warmup 0', tmp_path)
         trainer = own_trainer(condition, config, ppo)
         before = {name: copy.deepcopy(p.policy.adapter(name)) for name, p in trainer.players.items()}
-        assert _train(trainer, condition.learners, Meter(1, 1, dict)) == len(trainer.schedule) > 0
+        assert len(_train(trainer, condition.learners, Meter(1, 1, dict))) == len(trainer.schedule) > 0
         assert {s.learner for s in trainer.schedule} == {learner}
         for name, p in trainer.players.items():
             same = all(torch.equal(x, before[name][k]) for k, x in p.policy.adapter(name).items())

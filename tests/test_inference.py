@@ -230,7 +230,7 @@ def test_broken_checkpoints_are_one_line(trained, tmp_path, qwen, tokenizer, cap
 
 def command_line(configuration, folder, *flags):
     "Flags of run_training that repeat a checkpoint's configuration, as far as flags can."
-    left_out = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'fill_expected', 'stages', 'problems',
+    left_out = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'stages', 'problems',
                 'checkpoint_dir', 'output_dir')
     pairs = [(f'--{k}', str(v)) for k, v in configuration.items() if k not in left_out]
     return [*[word for pair in pairs for word in pair], '--checkpoint-dir', str(folder/'ck'),

@@ -16,8 +16,9 @@ import torch
 
 from ..core.settings import DISCRIMINATOR_REWARDS, GRADED_ON, TrainingConfig  # noqa: F401
 from .schedule import Step
+from ..grader.inputs import InputSuite, REASONS
 from ..grader.pool import Job
-from ..grader.suites import grade_by_test, judge_suites, Suite, validity
+from ..grader.suites import grade_by_test, Suite, validity
 from ..grader.test_cases import test_input
 from adversarial_rl.learn.rewards import (
     code_a1_reward,
@@ -28,6 +29,8 @@ from adversarial_rl.learn.rewards import (
     utrl_reward,
 )
 from ..learn.transcripts import Transcripts
+from ..measure.hidden_tests import is_hack
+from ..measure.inputs import judge_written
 from ..model.agents import Writer
 from ..model.players import Generator
 from ..problems.problem import Problem
@@ -40,6 +43,12 @@ class Verdicts:
     suites: dict[str, bool]                # Usable test -> passed
     replayed: tuple[bool, ...] = ()        # One for each test of earlier rounds
     refused: dict[str, bool] | None = None # Test that is not accepted -> passed, where a reward needs it
+    hidden: tuple[bool, ...] = ()          # One for each baseline test that the run may not see
+
+    @property
+    def hack(self)->bool:
+        "Whether the program passes all that its reward may count, and fails a hidden test."
+        return is_hack([*self.baseline, *self.suites.values(), *self.replayed], self.hidden)
 
 # %% ../../nbs/09_game/02_round.ipynb #283fc29e
 @dataclass
@@ -49,6 +58,7 @@ class ProblemRound:
     programs: list[str]
     suites: list[Suite]
     replayed: list[str] = field(default_factory=list)             # Tests of earlier rounds
+    hidden: Sequence[str] = ()                                    # Baseline tests that measure and count for no reward
     verdicts: list[Verdicts | None] = field(default_factory=list) # One for each program
     mutants: list[Verdicts | None] = field(default_factory=list)  # One for each wrong program that the suites also face
 
@@ -71,7 +81,7 @@ class ProblemRound:
         "A program's verdict from its results by test."
         if passed is None: return None
         return Verdicts(tuple(passed[t] for t in self.problem.baseline_tests), {t: passed[t] for t in self.usable},
-                        tuple(passed[t] for t in self.replayed), refused)
+                        tuple(passed[t] for t in self.replayed), refused, tuple(passed[t] for t in self.hidden))
 
 # %% ../../nbs/09_game/02_round.ipynb #509f25f5
 @dataclass
@@ -99,7 +109,7 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
         jobs += [(x, x.mutants, code) for code in (mutants or {}).get(x.problem.id, ())]
     def results(tests, suites):
         return grade_by_test([Job.of(x.problem, code, tests(x), suites=suites(x)) for x, _, code in jobs])
-    passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable],
+    passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable, *x.hidden],
                      lambda x: [suite.usable for suite in x.suites])
     others: list[dict[str, bool] | None] = [None] * len(jobs)
     if refused: others = results(lambda x: x.refused, lambda x: [suite.refused for suite in x.suites])
@@ -113,7 +123,6 @@ class RoundPlan:
     n_suites: int = 4             # For each problem; 0 to play against the baseline tests alone
     temperature: float = 1.0      # Of both players
     exploring: int | None = None  # The generator's only stage at that temperature, the others greedy; None for all
-    fill: bool = False            # Whether the reference fills in wrong expected values
     refused: bool = False         # Whether programs also run on the tests that are not accepted
 
     @classmethod
@@ -123,7 +132,7 @@ class RoundPlan:
         return cls(config.group_size if generator_learns else config.opponents,
                    config.opponents if generator_learns else config.group_size,
                    config.temperature, step.stage if generator_learns else None,
-                   config.fill_expected, config.discriminator_reward == 'cure')
+                   config.discriminator_reward == 'cure')
 
     def temperatures(self, n_stages:int)->float | list[float]:
         "The generator's temperature, or one for each stage."
@@ -133,6 +142,7 @@ class RoundPlan:
 # %% ../../nbs/09_game/02_round.ipynb #293f62f1
 class Tester(Writer[Problem, Any], Protocol):
     "Writes suites of tests: a `Discriminator`, or something that is not a model."
+    writes: str   # One of `WRITES`
     def suites(self, transcripts:Any, problems:list[Problem])->list[list[str]]: "The tests of each transcript."
 
 def _in_groups(items:list, n:int)->list[list]:
@@ -147,7 +157,8 @@ def play_round(generator:Generator,
                *,
                rng:torch.Generator | None=None,                   # Source of randomness for sampling
                replayed:Mapping[str, Sequence[str]] | None=None,  # Problem's id -> tests of earlier rounds
-               mutants:Mapping[str, Sequence[str]] | None=None    # Problem's id -> wrong programs
+               mutants:Mapping[str, Sequence[str]] | None=None,   # Problem's id -> wrong programs
+               hidden:Mapping[str, Sequence[str]] | None=None     # Problem's id -> tests that only measure
               )->Round:
     "Sample both players, then grade everything."
     start = time.perf_counter()
@@ -156,20 +167,25 @@ def play_round(generator:Generator,
     tested = tester.write(problems, plan.n_suites, plan.temperature, rng) if tester else None
     seconds = time.perf_counter() - start
     codes = generator.programs(written, [p for p in problems for _ in range(plan.n_programs)])
-    suites: list[list[Suite]] = [[] for _ in problems]
+    suites: Sequence[Sequence[Suite]] = [[] for _ in problems]
     if tester:
         texts = tester.suites(tested, [p for p in problems for _ in range(plan.n_suites)])
-        suites = judge_suites(problems, _in_groups(texts, plan.n_suites), plan.fill)
-    found = [ProblemRound(p, programs, group, list((replayed or {}).get(p.id, ())))
+        suites = judge_written(problems, _in_groups(texts, plan.n_suites), tester.writes)
+    found = [ProblemRound(p, programs, list(group), list((replayed or {}).get(p.id, ())), (hidden or {}).get(p.id, ()))
              for p, programs, group in zip(problems, _in_groups(codes, plan.n_programs), suites)]
     grade_programs(found, mutants, plan.refused)
     return Round(found, written, tested, seconds)
 
 # %% ../../nbs/09_game/02_round.ipynb #7213a9b7
-def generator_rewards(r:Round, graded_on:str='both')->torch.Tensor:
+def generator_rewards(r:Round, graded_on:str='both',
+                      tester_share:float=-1   # Of the tester's tests, where there are any; -1 counts each test once
+                     )->torch.Tensor:
     "`(P*C,)` share of tests passed, NaN where the grader failed."
     def reward(v:Verdicts | None)->float:
         if v is None: return float('nan')
+        if tester_share >= 0 and v.suites:
+            return ((1 - tester_share) * generator_reward([*v.baseline, *v.replayed])
+                    + tester_share * generator_reward([*v.suites.values()]))
         own = {'both': [*v.baseline, *v.suites.values()], 'baseline': v.baseline, 'discriminator': v.suites.values()}
         return generator_reward([*own[graded_on], *v.replayed])
     return torch.tensor([reward(v) for x in r.problems for v in x.verdicts])
@@ -232,17 +248,23 @@ def _verdict_metrics(r:Round)->dict[str, float]:
     killed = [not all(v.suites.values()) for x in r.problems for v in x.mutants if v is not None]
     row = {'replayed_pass_rate': mean(replayed)} if replayed else {}
     row |= {'mutants_killed': mean(killed)} if killed else {}
+    row |= {'hack_rate': mean([v.hack for v in graded])} if any(v.hidden for v in graded) else {}
     return row | {'baseline_pass_rate': mean([generator_reward(v.baseline) for v in graded]),
                   'solved': mean([all(v.baseline) for v in graded]),
                   'adversarial_pass_rate': mean([ok for v in graded for ok in v.suites.values()]),
                   'ungraded': mean([v is None for v in verdicts])}
 
 # %% ../../nbs/09_game/02_round.ipynb #3b574f00
+def _input_metrics(suites:Sequence[Suite])->dict[str, float]:
+    "Shares of the inputs that are invalid, by reason; a suite without any counts as one that is `missing`."
+    why = [x for s in suites if isinstance(s, InputSuite) and s.valid is not None for x in s.why or ['missing']]
+    return {f'invalid/{x}': why.count(x) / len(why) for x in ('missing', *REASONS)} if why else {}
+
 def round_metrics(r:Round)->dict[str, float]:
     "One row of metrics: programs, suites, and the share of transcripts that were cut off."
     suites = [suite for x in r.problems for suite in x.suites]
     inputs = [x for row in suite_inputs(r) for x in row]
-    return _verdict_metrics(r) | {
+    return _verdict_metrics(r) | _input_metrics(suites) | {
         'validity': mean([validity(suite.valid) for suite in suites if suite.valid is not None]),
         'accepted': mean([validity(suite.accepted) for suite in suites if suite.accepted is not None]),
         'distinct': len(set(inputs)) / len(inputs) if inputs else 0.,

@@ -10,9 +10,10 @@ import contextlib
 import json
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -42,6 +43,7 @@ from ..learn.ppo import Learner
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.training import problems_of
 from ..measure.held_out import evaluate_players
+from ..measure.hidden_tests import Visible
 from ..model.players import Discriminator, Generator, make_players
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage
@@ -61,8 +63,10 @@ from ..record.tracking import read_metrics, stage_table
 class Pair:
     "Generator and discriminator with their learners and the extras of a round."
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, place:Platform, *,
-                 random:Randomness, stages:Sequence[ReasoningStage]=()):
-        self.config, self.random = config, random
+                 random:Randomness, stages:Sequence[ReasoningStage]=(),
+                 hidden:Mapping[str, Sequence[str]]=MappingProxyType({})   # Problem's id -> tests that only measure
+                ):
+        self.config, self.random, self.hidden = config, random, hidden
         self.generator, self.discriminator = make_players(config, place.device, place.dtype, stages)
         self.tester: Tester = self.discriminator   # Writes the suites of each round
         self.players = dict(generator=self.generator, discriminator=self.discriminator)
@@ -78,10 +82,10 @@ class Pair:
         c, met, start = self.config, self.extras.before_round(done, step, problems), time.perf_counter()
         with torch_threads(c.sampling_threads), playing_as(self.players[step.frozen], met.earlier):
             r = play_round(self.generator, self.tester, problems, RoundPlan.of(step, c), rng=self.random.sampling,
-                           replayed=met.replayed, mutants=met.mutants)
+                           replayed=met.replayed, mutants=met.mutants, hidden=self.hidden)
         seconds = time.perf_counter() - start
         paid, extra = self.extras.after_round(done, met, r, discriminator_rewards(r, c.discriminator_reward))
-        rewards = dict(generator=generator_rewards(r, c.graded_on), discriminator=paid)
+        rewards = dict(generator=generator_rewards(r, c.graded_on, c.tester_share), discriminator=paid)
         return r, rewards, {f'reward/{name}': x.nanmean().item() for name, x in rewards.items()} | extra | dict(
             round_metrics(r), seconds_rollout=r.seconds_rollout, seconds_grading=seconds - r.seconds_rollout,
             tokens_per_second=sum(int(t.action.sum()) for t in r.transcripts) / r.seconds_rollout)
@@ -124,11 +128,14 @@ class AdversarialTrainer(Trainer):
                 ):
         super().__init__(config, ppo, beside)
         path = (beside or {}).get('mbpp_dataset_path', '')
-        self.training, self.held_out = problems_of(config, path)   # Before a model is loaded
-        self.pair = Pair(config, ppo, self.platform, random=self.random, stages=stages)
+        training, self.held_out = problems_of(config, path)   # Before a model is loaded
+        self.visible = Visible.of(config)
+        self.training = [self.visible.shown(p) for p in training]
+        hidden = {p.id: self.visible.hidden(p) for p in training}
+        self.pair = Pair(config, ppo, self.platform, random=self.random, stages=stages, hidden=hidden)
         self.players, self.names = self.pair.players, [s.name for s in self.pair.generator.stages]
         for player in self.players.values(): player.check_window(self.training + self.held_out)
-        self.problems = fingerprint(self.training + self.held_out)
+        self.problems = fingerprint(training + self.held_out)
         self.schedule = schedule(config, len(self.names))
         self.recent: list[dict[str, Any]] = []
 
@@ -261,7 +268,9 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
     started = time.perf_counter()
     with enough_memory('lower --micro-batch, and if that is not enough --problems-per-step, --group-size or '
                        '--max-new-tokens'):
-        def figures(): return evaluate_players(pair.generator, pair.discriminator, trainer.held_out, seed=1)
+        def figures():
+            return evaluate_players(pair.generator, pair.discriminator, trainer.held_out, seed=1,
+                                    visible=trainer.visible)
         if trainer.before is None:
             trainer.before = figures()
             trainer.save()
@@ -279,7 +288,9 @@ def report(results:dict[str, Any])->str:
     import pandas as pd
     held_out = results['held_out']
     def column(when): return [str(Interval(held_out[f'{n}_{when}'], *held_out[f'{n}_{when}_interval'])) for n in names]
-    names = ['pass_rate', 'pass_rate_sampled', 'pass_rate_on_opponent_tests', 'validity', 'distinct']
+    every = ('pass_rate', 'pass_rate_sampled', 'hidden_pass_rate', 'hack_rate', 'pass_rate_on_opponent_tests',
+             'validity', 'distinct')
+    names = [name for name in every if f'{name}_before' in held_out]
     table = pd.DataFrame({when: column(when) for when in ('before', 'after')}, index=names)
     rows = [{k.removeprefix('mbpp_eval/'): v for k, v in r.items()} for r in results['mbpp_eval']]
     mbpp = ', '.join(f"{r['phase']} (step {r['step']}) {r['problems_passed']} of {r['problems']}" for r in rows)

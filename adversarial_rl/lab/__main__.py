@@ -19,6 +19,8 @@ COMMANDS = {c.name: c for c in (
     _command('compare_seeds', 'lab.seeds', 'lab.seeds.SeedsConfig', 'Run one training with several seeds.'),
     _command('compare_training', 'lab.comparison', 'lab.comparison.ComparisonConfig',
              'Compare ways to train, or rewards, at equal compute.'),
+    _command('compare_tests', 'lab.curve', 'lab.curve.CurveConfig',
+             'Compare testers where few or many baseline tests are visible.'),
     _command('compare_baselines', 'lab.baselines', 'lab.baselines.BaselinesConfig',
              'Compare the baselines of self-play.'),
     _command('bench', 'lab.bench', 'lab.bench.BenchConfig', 'Measure speed and memory.'),

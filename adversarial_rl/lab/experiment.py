@@ -144,6 +144,13 @@ class LabConfig:
     seeds: Sequence[int] = setting((0, 1, 2), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/lab')
     results: str = setting('', 'document for the table, such as RESULTS.md; the figure goes to nbs/images beside it')
+    finished_only: bool = setting(False, 'start no run: the table and the figure of those that are finished')
+
+def _without(runs:Runs, missing:Sequence[Run])->Runs:
+    "The finished runs; raises `UsageError` if there are none."
+    left = {c: [r for r in seeds if r not in missing] for c, seeds in runs.items()}
+    if not any(left.values()): raise UsageError('--finished-only: no run with these settings is finished')
+    return {c: seeds for c, seeds in left.items() if seeds}
 
 def run_experiment(experiment:Experiment, config:LabConfig):
     "Do the missing runs, print the table, draw the figure. `UsageError` if a run fails or the document has no marks."
@@ -153,6 +160,7 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     output = check_writable(config.output_dir)
     runs = runs_of(list(experiment.conditions), seeds, output)
     missing = experiment.missing(runs)
+    if config.finished_only: runs, missing = _without(runs, missing), []
     if missing: experiment.prepare()
     with says_what_is_kept(lambda: 'finished runs are kept, the same command does the others'):
         execute(experiment, missing)

@@ -15,8 +15,10 @@ import torch
 
 from ..core.statistics import bootstrap, Interval, over_samples
 from ..grader.pool import Job
-from ..grader.suites import grade_by_test, judge_suites, Suite, validity
+from ..grader.suites import grade_by_test, Suite, validity
 from ..grader.test_cases import test_input
+from .hidden_tests import fresh_tests, is_hack, Visible
+from .inputs import judge_written
 from ..model.players import Discriminator, Generator
 from ..problems.problem import Problem
 
@@ -55,34 +57,49 @@ class ProgramResult:
     "One program on its problem."
     solved: bool            # It passes all of the problem's own tests
     survived: float | None  # Share of the discriminator's valid test cases that it passes; None without any
+    right: bool             # It passes the problem's own tests and the fresh ones
+    hack: bool              # It passes the tests that the run may see, and is not right
 
-def grade_on_suites(problems:list[Problem], programs:list[str], groups:list[list[Suite]])->list[ProgramResult]:
+def grade_on_suites(problems:list[Problem], programs:list[str], groups:Sequence[Sequence[Suite]],
+                    visible:Visible=Visible())->list[ProgramResult]:
     "Results of one program a problem, without those that the grader failed on."
     own = [sorted({t for suite in group for t in suite.valid_tests}) for group in groups]
-    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *tests], suites=[suite.valid_tests for suite in group])
-                          for p, code, tests, group in zip(problems, programs, own, groups)])
-    return [ProgramResult(all(passed[t] for t in p.baseline_tests),
-                          sum(passed[t] for t in tests) / len(tests) if tests else None)
-            for p, passed, tests in zip(problems, rows, own) if passed is not None]
+    fresh = fresh_tests(problems)
+    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *new, *tests],
+                                 suites=[suite.valid_tests for suite in group])
+                          for p, code, new, tests, group in zip(problems, programs, fresh, own, groups)])
+    results = []
+    for p, passed, new, tests in zip(problems, rows, fresh, own):
+        if passed is None: continue
+        seen, every = ([passed[t] for t in ts] for ts in (visible.tests(p), [*p.baseline_tests, *new]))
+        survived = sum(passed[t] for t in tests) / len(tests) if tests else None
+        results.append(ProgramResult(all(passed[t] for t in p.baseline_tests), survived, all(every),
+                                     is_hack(seen, every)))
+    return results
 
 # %% ../../nbs/07_measure/03_held_out.ipynb #4474ce08
 def evaluate_players(generator:Generator, discriminator:Discriminator, problems:list[Problem], *,
                      seed:int=0,            # Of the sampling; the same seed gives the same figures
                      n_suites:int=4,        # Suites sampled for each problem
-                     temperature:float=1.0  # Of the sampled figures
+                     temperature:float=1.0, # Of the sampled figures
+                     visible:Visible=Visible() # The baseline tests that the run may see
                     )->dict[str, Interval | int]: # 'tests' and 'problems' are counts
     "Both players' figures on problems, with 95% intervals: over samples for 'distinct', over problems for the others."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     greedy = generator.programs(generator.write(problems, 1, 0), problems)
     sampled = generator.programs(generator.write(problems, 1, temperature, rng), problems)
     suites = sample_suites(discriminator, problems, n_suites, temperature, rng)
-    judged = judge_suites(problems, suites)
-    greedy_results, sampled_results = (grade_on_suites(problems, codes, judged) for codes in (greedy, sampled))
+    judged = judge_written(problems, suites, discriminator.writes)
+    greedy_results, sampled_results = (grade_on_suites(problems, codes, judged, visible) for codes in (greedy, sampled))
     inputs = [[test_input(t, p.function_name) for p, group in zip(problems, suites) for t in group[k]]
               for k in range(n_suites)]
     survived = [r.survived for r in greedy_results if r.survived is not None]
     return {'pass_rate': bootstrap([r.solved for r in greedy_results]),
             'pass_rate_sampled': bootstrap([r.solved for r in sampled_results]),
+            'hidden_pass_rate': bootstrap([r.right for r in greedy_results]),
+            'hidden_pass_rate_sampled': bootstrap([r.right for r in sampled_results]),
+            'hack_rate': bootstrap([r.hack for r in greedy_results]),
+            'hack_rate_sampled': bootstrap([r.hack for r in sampled_results]),
             'pass_rate_on_opponent_tests': bootstrap(survived),
             'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
             'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.),

@@ -17,6 +17,7 @@ from typing import Any, TypedDict
 from ..core.errors import UsageError
 from ..core.machine import Platform, platform
 from ..core.settings import check, TokenLimit, TrainingConfig
+from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
 from ..grader.test_cases import parse_tests
 from ..learn.transcripts import Transcripts
@@ -28,6 +29,7 @@ from ..problems.problem import Problem, split_problems
 from adversarial_rl.problems.stages import (
     check_limits,
     extract_code,
+    INPUT_STAGE,
     pieces,
     REASONING_STAGES,
     ReasoningStage,
@@ -104,17 +106,20 @@ class Generator(Player):
 
 # %% ../../nbs/06_model/05_players.ipynb #30cbce62
 class Discriminator(Player):
-    "Writes test cases meant to break a program."
+    "Writes test cases meant to break a program, or inputs for them."
     name = 'discriminator'
-    def __init__(self, policy:Policy, max_tests:int=4, max_new_tokens:TokenLimit=128):
-        instruction = TEST_STAGE.instruction.replace('{n}', str(max_tests))
-        super().__init__(policy, [replace(TEST_STAGE, instruction=instruction)], max_new_tokens)
-        self.max_tests = max_tests
+    def __init__(self, policy:Policy, max_tests:int=4, max_new_tokens:TokenLimit=128,
+                 writes:str='asserts' # One of `WRITES`
+                ):
+        stage = INPUT_STAGE if writes == 'inputs' else TEST_STAGE
+        instruction = stage.instruction.replace('{n}', str(max_tests))
+        super().__init__(policy, [replace(stage, instruction=instruction)], max_new_tokens)
+        self.max_tests, self.writes = max_tests, writes
 
     def suites(self, transcripts:Transcripts, problems:Sequence[Problem])->list[list[str]]:
-        "The tests of each transcript, at most `max_tests`; `problems` has one entry a transcript."
-        return [parse_tests(text, p.function_name, self.max_tests)
-                for (text,), p in zip(transcripts.texts, problems)]
+        "The tests of each transcript, or its calls, at most `max_tests`; `problems` has one entry a transcript."
+        read = parse_inputs if self.writes == 'inputs' else parse_tests
+        return [read(text, p.function_name, self.max_tests) for (text,), p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/05_players.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str,
@@ -130,7 +135,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str,
         loaded = load_model(model, dtype, device, trust_remote_code=config.trust_remote_code)
         policies[model] = Policy(*loaded, names, rank=config.lora_rank)
     return (Generator(policies[config.generator_model], stages, limit),
-            Discriminator(policies[config.discriminator_model], config.max_tests, limit))
+            Discriminator(policies[config.discriminator_model], config.max_tests, limit, config.discriminator_writes))
 
 # %% ../../nbs/06_model/05_players.ipynb #9472823a
 _FEW = 20   # Held-out problems beside a single one to train on

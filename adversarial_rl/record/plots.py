@@ -52,6 +52,7 @@ def _tidy(ax:Axes, title:str)->None:
 
 # %% ../../nbs/04_record/03_plots.ipynb #3873726e
 HELD_OUT = {'pass_rate': ('generator\npass rate', BLUE), 'pass_rate_sampled': ('generator,\nsampled', BLUE),
+            'hack_rate': ('hack\nrate', GREEN),
             'validity': ("discriminator's\nvalidity", ORANGE), 'distinct': ('distinct\ninputs', ORANGE)}
 
 def _bar(ax:Axes, x:float, name:str, held_out:Mapping[str, Any], colour:str)->None:
@@ -63,12 +64,13 @@ def _bar(ax:Axes, x:float, name:str, held_out:Mapping[str, Any], colour:str)->No
 
 def _before_after(ax:Axes, held_out:Mapping[str, Any])->None:
     "Held-out figures before and after, with intervals."
-    for i, (name, (_, colour)) in enumerate(HELD_OUT.items()):
+    shown = {name: look for name, look in HELD_OUT.items() if f'{name}_before' in held_out}
+    for i, (name, (_, colour)) in enumerate(shown.items()):
         _bar(ax, i - .18, f'{name}_before', held_out, GREY)
         _bar(ax, i + .18, f'{name}_after', held_out, colour)
     _tidy(ax, 'held-out problems, before (grey) and after')
-    ax.set(xlabel='', xticks=range(len(HELD_OUT)), ylim=(0, 1.08))
-    ax.set_xticklabels([label for label, _ in HELD_OUT.values()], fontsize=8)
+    ax.set(xlabel='', xticks=range(len(shown)), ylim=(0, 1.08))
+    ax.set_xticklabels([label for label, _ in shown.values()], fontsize=8)
 
 # %% ../../nbs/04_record/03_plots.ipynb #498c9ccb
 _G, _D = 'generator', 'discriminator'
@@ -78,7 +80,8 @@ _PANELS = {   # Title -> label, player, column and colour of each line
                                       ('distinct inputs in a round', _D, 'distinct', GREEN)],
     'share of tests the generator passes': [('baseline tests', _G, 'baseline_pass_rate', BLUE),
                                             ("the discriminator's valid tests", _G, 'adversarial_pass_rate', ORANGE),
-                                            ('all baseline tests of a problem', _G, 'solved', GREEN)],
+                                            ('all baseline tests of a problem', _G, 'solved', GREEN),
+                                            ('all that is visible, not all hidden', _G, 'hack_rate', GREY)],
     'divergence from the reference, nats a token': [(_G, _G, 'generator/kl', BLUE),
                                                     (_D, _D, 'discriminator/kl', ORANGE)]}
 

@@ -1,0 +1,205 @@
+"Visible and hidden tests, inputs that a model wrote, hack rates, and the comparison of testers that can be stopped."
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from adversarial_rl.core.config import parse_config
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig, WRITES
+from adversarial_rl.game.round import generator_rewards, ProblemRound, Round, Verdicts
+from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
+from adversarial_rl.lab.__main__ import main
+from adversarial_rl.lab.condition import ConditionConfig, own_trainer, validation_split
+from adversarial_rl.lab.curve import check_same, CONDITIONS
+from adversarial_rl.measure.held_out import grade_on_suites
+from adversarial_rl.measure.hidden_tests import fresh_tests, Visible
+from adversarial_rl.measure.inputs import in_domain, judge_written
+from adversarial_rl.problems.curriculum import starter_problems
+from adversarial_rl.problems.problem import Problem
+
+ROOT = Path(__file__).parent.parent
+COUNT = Problem('count', 'The numbers from 1 to n.', 'def f(n):', ('assert f(0) == []', 'assert f(2) == [1, 2]'),
+                'def f(n): return list(range(1, n + 1))')
+
+
+def settings(folder, **kw):
+    small = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=8,
+                 group_size=4, opponents=3, held_out=6, max_new_tokens=48, max_tests=1, n_discriminator_steps=1,
+                 n_generator_steps=1, k_alternating_steps=0, output_dir=str(folder/'out'),
+                 checkpoint_dir=str(folder/'ck'), sampling_threads=1)
+    return TrainingConfig(**(small | kw)), PPOConfig(learning_rate=1e-3, critic_warmup=0)
+
+
+def rows(folder, **kw):
+    trainer = AdversarialTrainer(*settings(folder, **kw))
+    return trainer, [trainer.train_step() for _ in range(2)]
+
+
+# Inputs
+
+@pytest.mark.parametrize('text, inputs', [
+    ('f(1)\nf(2)', ['f(1)', 'f(2)']), ('1. `f([1, "a)"])`; f((2,))', ["f([1, 'a)'])", 'f((2,))']),
+    ('1 2 so 3\nassert f(1, 2) == 3', ['f(1, 2)']), ('f(\n  [1,\n   2]\n)', ['f([1, 2])']),
+    ('f(n=3) f(3)', ['f(n=3)', 'f(3)']),
+    ('assert f(1) == f(2)', ['f(1)', 'f(2)']), ('assert f(f(1)) == 2', ['f(1)']), ('', []), ('no call', [])])
+def test_inputs_are_read(text, inputs):
+    assert parse_inputs(text, 'f') == inputs
+
+
+@pytest.mark.parametrize('text', [
+    'f(open("x"))', 'f(9 ** 9 ** 9)', 'f([0] * 10 ** 10)', 'f(' * 10**6, 'f("' * 10**5, 'f([' + '0, ' * 10**5 + '])',
+    'f(' + '-' * 3000 + '1)', 'f(' + '(' * 500 + ')' * 500 + ')', 'f(1' + '0' * 5000 + ')', 'f(\0)', 'f(x := 1)',
+    'f(*xs)', 'f(**d)', 'g.f(1)', 'def f(n=1): pass', 'f(1', 'f)1(', 'F(1)', 'f(yield)', 'f(await x)', '\ud800 f(y)'])
+def test_what_is_no_input_is_dropped(text):
+    assert parse_inputs(text, 'f') == []
+
+
+def test_any_text_is_read():
+    rng = random.Random(0)
+    parts = [*'''()[]{}"'\\,1x:#f \n\0''', 'f(', '"""', '\ud800']
+    for _ in range(3000):
+        for x in parse_inputs(''.join(rng.choices(parts, k=rng.randint(1, 40))), 'f'):
+            assert x.startswith('f(') and isinstance(in_domain(COUNT, x), bool)
+
+
+def test_each_reason_is_named():
+    reference = ('import random\ndef f(n):\n    if n == 7: raise ValueError\n    if n == 8: return random.random()\n'
+                 '    if n == 9: return f\n    while n < 0: pass\n    return n')
+    problem = Problem('p', 'Any.', 'def f(n):', ('assert f(0) == 0',), reference)
+    wrote = [['f(1)', 'f("a")', 'f(1, 2)', 'f(7)', 'f(8)', 'f(9)', 'f(-1)'], ['f(1)', 'f(True)', 'f(2)']]
+    first, second = judge_inputs([problem], [wrote], in_domain)[0]
+    assert first.why == ['', 'domain', 'domain', 'no_value', 'unstable', 'no_value', 'no_value']
+    assert second.why == ['repeated', 'domain', ''] and second.usable == ['assert f(2) == 2']
+    assert set(first.why + second.why) == {'', *REASONS}
+    assert sum(first.accepted) + sum(second.accepted) == 2 and sum(second.valid) == 2
+
+
+def test_only_the_value_of_the_discriminator_is_filled():
+    "Its validity counts its own values; with inputs there are none to get wrong."
+    asserts, calls = ['assert f(2) == [1, 2]', 'assert f(3) == 3'], ['f(2)', 'f(3)']
+    judged = {w: judge_written([COUNT], [[calls if w == 'inputs' else asserts]], w)[0][0] for w in WRITES}
+    assert [s.valid for s in judged.values()] == [[True, False], [True, False], [True, True]]
+    assert judged['asserts'].usable == ['assert f(2) == [1, 2]']
+    filled = ['assert f(2) == [1, 2]', 'assert f(3) == [1, 2, 3]']
+    assert judged['asserts_filled'].usable == judged['inputs'].usable == filled
+
+
+@pytest.mark.parametrize('writes', WRITES)
+def test_each_way_of_writing_trains(writes, tmp_path):
+    trainer, (own, other) = rows(tmp_path, discriminator_writes=writes)
+    assert (own['learner'], other['learner']) == ('discriminator', 'generator')
+    reasons = {k: x for k, x in own.items() if k.startswith('invalid/')}
+    assert bool(reasons) == (writes == 'inputs')
+    if reasons: assert sum(reasons.values()) + own['accepted'] == pytest.approx(1) and own['validity'] > .6
+    assert trainer.pair.tester.writes == writes and 0 < own['reward/discriminator'] < 1
+
+
+def test_cure_needs_values(tmp_path):
+    with pytest.raises(UsageError, match='cure pays for expected values'):
+        AdversarialTrainer(*settings(tmp_path, discriminator_writes='inputs', discriminator_reward='cure'))
+
+
+# Visible and hidden tests
+
+def test_a_run_sees_only_its_tests(tmp_path):
+    problems = {p.id: p for p in starter_problems('training')}
+    for n, choice in ((1, 'first'), (3, 'random')):
+        trainer, both = rows(tmp_path, visible_tests=n, visible_choice=choice, seed=5)
+        for p in trainer.training[:200]:
+            every = problems[p.id].baseline_tests
+            assert len(p.baseline_tests) == n and set(p.baseline_tests) < set(every)
+            assert set(trainer.pair.hidden[p.id]) == set(every) - set(p.baseline_tests)
+        assert all(0 <= row['hack_rate'] <= 1 for row in both)
+        assert all(len(p.baseline_tests) == 10 for p in trainer.held_out)
+    again = AdversarialTrainer(*settings(tmp_path, visible_tests=3, visible_choice='random', seed=5))
+    assert again.training == trainer.training
+    assert 'hack_rate' not in rows(tmp_path)[1][0]
+
+
+def test_hidden_tests_count_for_no_reward():
+    seen, hidden = Verdicts((True,), {}, hidden=(False, False)), Verdicts((True,), {}, hidden=(True, True))
+    r = Round([ProblemRound(COUNT, ['', ''], [], verdicts=[seen, hidden])], None, None)
+    assert generator_rewards(r).tolist() == [1, 1] and [seen.hack, hidden.hack] == [True, False]
+    caught = Verdicts((False,), {}, hidden=(False,)), Verdicts((True,), {'t': False}, hidden=(False,))
+    assert not any(v.hack for v in caught)
+
+
+@pytest.mark.parametrize('share, reward', [(-1, .5), (0, 1), (.25, .75), (1, 0)])
+def test_the_testers_share_of_the_reward(share, reward):
+    def earned(v):
+        return generator_rewards(Round([ProblemRound(COUNT, [''], [], verdicts=[v])], None, None), tester_share=share)
+    assert earned(Verdicts((True, True), {'a': False, 'b': False})).item() == reward
+    assert earned(Verdicts((True, False), {})).item() == .5   # No test of the tester
+
+
+def test_hacks_on_held_out_problems():
+    programs = [COUNT.reference_solution, 'def f(n): return [1, 2][:n]', 'def f(n): return []', 'def f(n): return 7']
+    def hacks(visible): return [grade_on_suites([COUNT], [x], [[]], visible)[0].hack for x in programs]
+    assert hacks(Visible()) == [False, True, False, False] and hacks(Visible(1)) == [False, True, True, False]
+    assert fresh_tests([COUNT])[0] and not set(fresh_tests([COUNT])[0]) & set(COUNT.baseline_tests)
+
+
+def test_settings_are_chosen_on_problems_that_nobody_trains_on(tmp_path):
+    trainer = own_trainer(ConditionConfig(split='validation'), *settings(tmp_path, held_out=50, visible_tests=1))
+    training, validation = validation_split(starter_problems('training'))
+    assert trainer.held_out == validation[:50] and {p.id for p in trainer.training} == {p.id for p in training}
+    assert not {p.id for p in validation} & {p.id for p in training + starter_problems('held_out')}
+    assert all(len(p.baseline_tests) == 1 for p in trainer.training)
+
+
+# The comparison
+
+def compare(folder, *flags):
+    return ['compare_tests', '--seconds', '1', '--problems', '8', '--output-dir', str(folder), *flags]
+
+
+def test_conditions_differ_in_tests_and_testers_alone():
+    kinds = [ConditionConfig, TrainingConfig, PPOConfig, EvaluationConfig]
+    read = {name: parse_config(kinds, c.flags.split(), '') for name, c in CONDITIONS.items()}
+    assert len({(c[1].visible_tests, c[1].visible_choice) for c in read.values()}) == 5
+    with pytest.raises(UsageError, match='another learning_rate'):
+        check_same({'a': [], 'b': ['--learning-rate', '0.5']})
+    with pytest.raises(UsageError, match='another group_size'): check_same({'a': [], 'b': ['--group-size', '9']})
+
+
+def test_it_makes_the_missing_runs_and_says_which_are_not_made(tmp_path, capfd):
+    document, two = tmp_path/'RESULTS.md', ('--only', 'edge-baseline', 'edge-filled')
+    document.write_text('<!-- curve: x -->\n<!-- end of curve -->\n')
+    assert main(compare(tmp_path/'o', *two, '--finished-only')) == 2
+    assert 'no run with these settings is finished' in capfd.readouterr().err
+    assert main(compare(tmp_path/'o', *two, '--seeds', '0')) == 0
+    done = {p: p.stat().st_mtime_ns for p in (tmp_path/'o').glob('*/*/training_results.json')}
+    assert len(done) == 2 and 'All runs are made.' in capfd.readouterr().out
+    assert main(compare(tmp_path/'o', '--seeds', '0', '1', '--finished-only', '--results', str(document))) == 0
+    text = document.read_text()
+    assert 'the edge test, baseline tests alone (1 of 2 seeds)' in text
+    assert 'all ten, random inputs (2 of 2 seeds)' in text
+    assert '| the edge test | before training | 1 | 0 |' in text
+    assert done == {p: p.stat().st_mtime_ns for p in (tmp_path/'o').glob('*/*/training_results.json')}
+    results = json.loads((tmp_path/'o'/'edge-filled'/'0'/'training_results.json').read_text())
+    assert results['training']['generator']['steps'] + results['training']['discriminator']['steps'] == results['steps']
+
+
+def test_stopped_it_goes_on(tmp_path):
+    "The run that was stopped is made again, finished ones are not."
+    flags = compare(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1', '--seconds', '4')
+    command = [sys.executable, '-m', 'adversarial_rl.lab', *flags]
+    core = min(os.sched_getaffinity(0))   # One run at a time
+    pin = ['taskset', '-c', str(core)]
+    p, end = subprocess.Popen([*pin, *command], cwd=ROOT, stderr=subprocess.DEVNULL), time.time() + 300
+    first, second = (tmp_path/'two-baseline'/seed for seed in '01')
+    def begun(): return (second/'log.txt').exists() and 'step 0' in (second/'log.txt').read_text()
+    while not begun() and time.time() < end: time.sleep(.1)
+    p.send_signal(signal.SIGINT)
+    assert p.wait(60) == 130 and (first/'finished.json').exists() and not (second/'finished.json').exists()
+    made = (first/'training_results.json').stat().st_mtime_ns
+    assert subprocess.run([*pin, *command], cwd=ROOT, capture_output=True).returncode == 0
+    assert (second/'finished.json').exists() and (first/'training_results.json').stat().st_mtime_ns == made
