@@ -25,7 +25,7 @@ export const tokensOf = (round) => round.stages.flatMap((stage) => stage.tokens)
 // The same test twice says nothing new.
 const distinct = (tests) => [...new Set(tests.filter(Boolean))];
 
-// {program, baseline, suite, unreadable}: each test with what program and reference did.
+// Each test with what program and reference did, and how many of the discriminator's could not be read or are copies.
 export async function grade(python, { problem, stages, testers }) {
   const known = await python.problem(problem.description);
   const { program, tests } = await python.read(stages.at(-1).text, testers, NAME);
@@ -33,7 +33,8 @@ export async function grade(python, { problem, stages, testers }) {
   for (const test of known?.tests ?? []) baseline.push({ test, program: await python.run(program, test) });
   const suite = [];
   for (const test of distinct(tests)) suite.push(await gradeTest(python, program, problem, test));
-  return { program, baseline, suite, unreadable: tests.filter((test) => !test).length };
+  const unreadable = tests.filter((test) => !test).length;
+  return { program, baseline, suite, unreadable, copies: tests.length - unreadable - suite.length };
 }
 
 // One test: valid if the reference passes it. Without a reference nobody can say.
@@ -48,15 +49,17 @@ export async function gradeTest(python, program, problem, test) {
 }
 
 // The rewards of the game: the share of baseline and valid tests that the program passes, and for the discriminator
-// (1 - pass rate) * validity, where only valid tests count.
-export function rewards({ baseline, suite, unreadable }) {
+// (1 - pass rate) * validity, where only valid tests count, and a copy counts as invalid.
+export function rewards({ baseline, suite, unreadable, copies }) {
   const passed = (rows) => rows.filter((row) => row.program.state === 'passed').length;
   const valid = suite.filter((row) => row.valid);
   const faced = [...baseline, ...valid];
-  const validity = suite.length + unreadable ? valid.length / (suite.length + unreadable) : 0;
+  const validity = valid.length / Math.max(1, suite.length + unreadable + copies);
+  const broken = valid.length ? 1 - passed(valid) / valid.length : 0;
   return {
     generator: faced.length ? passed(faced) / faced.length : null,
-    discriminator: valid.length ? (1 - passed(valid) / valid.length) * validity : 0,
+    discriminator: broken * validity,
+    broken,
     validity,
     solved: baseline.length > 0 && passed(baseline) === baseline.length,
     passedBaseline: passed(baseline),

@@ -1,22 +1,19 @@
 """What Python does in the page: problems of the library's curriculum, tests in a text, one program on one test."""
 import ast
 import json
-from functools import cache
 
 from adversarial_rl.problems.curriculum import curriculum, SPLITS, to_problem
 from adversarial_rl.problems.stages import extract_code
 
+KNOWN = {c.description: c for split in SPLITS for c in curriculum(split)}   # Made at the start, without a time limit
 
-@cache
-def _compositions():
-    "Description -> composition, of all splits."
-    return {c.description: c for split in SPLITS for c in curriculum(split)}
 
 def problem(description):
     "Reference and baseline tests of a problem of the curriculum; None for another text."
-    if description not in _compositions(): return None
-    p = to_problem(_compositions()[description])
+    if description not in KNOWN: return None
+    p = to_problem(KNOWN[description])
     return dict(reference=p.reference_solution, tests=list(p.baseline_tests))
+
 
 def _assertion(line):
     "The test `assert CALL == VALUE` of a line, or None."
@@ -24,8 +21,10 @@ def _assertion(line):
     except (SyntaxError, ValueError): return None
     return body[0] if len(body) == 1 and isinstance(body[0], ast.Assert) else None
 
+
 def _calls(node, name):
     return any(isinstance(x, ast.Call) and getattr(x.func, 'id', '') == name for x in ast.walk(node))
+
 
 def read(text, tests, name):
     "The program in a code stage, and the first assertion about it in each text of the discriminator ('' for none)."
@@ -34,6 +33,7 @@ def read(text, tests, name):
         asserts = [a for line in t.splitlines() if (a := _assertion(line)) and _calls(a, name)]
         found.append(ast.unparse(asserts[0]) if asserts else '')
     return dict(program=extract_code(text, name), tests=found)
+
 
 def own_test(text, name, reference):
     "A reader's test: an assertion as it is, a call with the value that the reference returns."
@@ -53,10 +53,12 @@ def own_test(text, name, reference):
     except Exception as e: return dict(wrong=f'The reference cannot answer this: {type(e).__name__}: {e}')
     return dict(test=f'assert {ast.unparse(call)} == {value!r}')
 
+
 def _shown(value):
     "A value as text of bearable length."
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + '...'
+
 
 def run(program, test):
     "What one program does on one test: its state, and what it answered."
@@ -71,6 +73,7 @@ def run(program, test):
     except AssertionError: return dict(state='failed', answer=answer)
     except BaseException as e: return dict(state='error', answer=f'{type(e).__name__}: {e}'[:90])
     return dict(state='passed', answer=answer)
+
 
 def answer(request):
     "One request of the page, as JSON: {'call': name of a function here, 'with': its arguments}."

@@ -1,7 +1,7 @@
 // The page's side of the worker: questions with a time limit. A program that takes longer is stopped by ending the
 // worker; the next question starts another.
 
-const SECONDS = 3;
+const SECONDS = 5;
 
 export class TimeLimit extends Error {}
 

@@ -67,16 +67,10 @@ export class RoundView {
     const after = changed > 0 ? `${changed} other words changed.` : 'Nothing else changed.';
     const undo = () => (this.forks.pop(), this.show());
     const clear = () => ((this.forks = []), this.show());
-    bar.replaceChildren(
-      'You made it say ',
-      el('code', {}, visible(fork.now).trim()),
-      ' instead of ',
-      el('code', {}, visible(fork.was).trim()),
-      `. ${after} `,
-      el('button', { type: 'button', class: 'plain', onclick: undo }, 'Undo'),
-      this.forks.length > 1
-        ? el('button', { type: 'button', class: 'plain', onclick: clear }, 'Back to its own words')
-        : '',
-    );
+    const word = (text) => el('code', {}, text.trim() || visible(text));
+    const button = (name, onclick) => el('button', { type: 'button', class: 'plain', onclick }, name);
+    bar.replaceChildren('You made it say ', word(fork.now), ' instead of ', word(fork.was), `. ${after} `);
+    bar.append(button('Undo', undo));
+    if (this.forks.length > 1) bar.append(button('Back to its own words', clear));
   }
 }

@@ -37,8 +37,8 @@ export class TicTacToe {
       el(
         'p',
         { class: 'hint' },
-        'Each free cell shows how likely the model is to move there: in your turn, what it would do in your place; in ' +
-          'its own, what it will choose from. It plays the likeliest.',
+        'Each free cell shows how likely the model is to move there: in your turn, what it would do in your place; ' +
+          'in its own, what it will choose from. It plays the likeliest.',
       ),
     );
     this.begin(0);
