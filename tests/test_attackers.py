@@ -941,3 +941,14 @@ def test_honest_objects_of_the_library_work(name):
     program, test = HONEST[name]
     o = grade(program, [test], function_name='f')
     assert o.passed, o
+
+
+def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
+    "The judge is ended while it decides: the test it was at fails, others keep their verdicts or are asked again."
+    program = 'def f(x): return range(10 ** 18) if x == 3 else x + 1'
+    tests = ['assert f(1) == 2', 'assert 4.5 in f(3)', 'assert f(7) == 8', 'assert f(8) == 0']
+    for n in range(3):
+        o = grade(f'{program}  # {n}', tests, QUICK, function_name='f')
+        assert (o.per_test, o.passed) == ((True, False, True, False), False)
+    o = grade(program, tests[1:2], QUICK, function_name='f')
+    assert (o.kind, o.per_test) == ('timeout', (False,))

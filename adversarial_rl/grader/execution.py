@@ -117,13 +117,13 @@ def flush_output():
 # %% ../../nbs/03_grader/02_execution.ipynb #de6ca496
 def reporter(fd:int # Where to write
             )->Callable[..., None]: # Function of (kind, message, seconds)
-    "Function that reports one step; of a test whose verdict comes later, a byte."
+    "Function that reports one step; a byte says that a test is asked, or that those asked are being decided."
     left = 2**19   # Bytes of messages; a file may have 1 MiB
 
     def say(kind, message='', seconds=0.):
         nonlocal left
         raw = (json.dumps([kind, message[:LONGEST] if left > 0 else '', seconds]) + '\n').encode()
-        if kind == 'asked': raw = b'.'
+        raw = dict(asked=b'.', deciding=b':').get(kind, raw)
         left -= len(raw)
         while raw: raw = raw[os.write(fd, raw):]
     return say
@@ -135,7 +135,7 @@ class Reported(NamedTuple):
     steps:tuple[Step, ...] = ()    # The program, then each test reached
     finished:bool = False          # The end was reported
     times:tuple[float, ...] = ()   # Seconds of each step
-    asked:int = 0                  # Tests of which the program has answered all
+    asked:int = 0                  # Tests that the program has answered and that are not yet being decided
 
 def read_report(raw:bytes # All that was written
                )->Reported:
@@ -144,8 +144,8 @@ def read_report(raw:bytes # All that was written
     steps:list[Step] = []
     times:list[float] = []
     for line in raw.split(b'\n'):
-        asked += len(line) - len(line := line.lstrip(b'.'))
-        try: kind, message, seconds = json.loads(line)
+        for byte in line[:len(line) - len(line.lstrip(b'.:'))]: asked = asked + 1 if byte == ord('.') else 0
+        try: kind, message, seconds = json.loads(line.lstrip(b'.:'))
         except (ValueError, TypeError, RecursionError): continue
         if kind == 'start': started = True
         elif kind == 'end': finished = True

@@ -80,8 +80,8 @@ def _steps(report:Report, # Facts of one run
     stopped, n = ending(report, job.limits), len(job.tests) + 1
     if len(steps) > n: return [_EARLY]
     if steps and steps[0].kind != 'ok': return steps[:1]
-    lost = [_UNREACHED] * (report.asked + 1 - len(steps)) if steps else []   # Asked, but their judge was ended, too
-    if len(steps) < n: return [*steps, *lost, stopped or _EARLY][:n]
+    lost = [_UNREACHED] * min(report.asked, n - len(steps) - 1)
+    if len(steps) < n: return [*steps, *lost, stopped or _EARLY]
     return [*steps[:-1], stopped] if stopped and report.killed != 'output' else steps
 
 def _first_failure(job:Job,
@@ -94,7 +94,7 @@ def _first_failure(job:Job,
     failures += [step for kind in ('unsupported', 'output_limit') for step in tests if step.kind == kind]
     failures += [x for _, report in runs if report.killed == 'output' and (x := ending(report, job.limits))]
     failures += [program for part, report in runs if (program := _steps(report, part)[0]).kind != 'ok']
-    failures += [step for step in tests if step.kind not in ('', 'ok')]
+    failures += [step for step in tests if step.kind not in ('', 'ok')] + [_EARLY for step in tests if not step.kind]
     return failures[0] if failures else None
 
 # %% ../../nbs/03_grader/08_grading.ipynb #64642a78

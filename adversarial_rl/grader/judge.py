@@ -702,6 +702,7 @@ def _judge_data(call:Call, tests:list, say:Callable[..., None]):
         waiting.append((_ask_test(call, test), time.monotonic() - start))
         if not call.gone: say('asked')
         if call.size < _MOST_KEPT and i < len(tests): continue
+        say('deciding')
         for verdict, seconds in waiting: say(*verdict(), seconds)
         waiting.clear()
 

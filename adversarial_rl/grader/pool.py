@@ -63,7 +63,7 @@ class Report:
     started:bool = False        # The report began
     finished:bool = False       # The end was reported
     times:tuple[float, ...] = () # Seconds of each step
-    asked:int = 0               # Tests of which the program has answered all; their verdicts may be lost
+    asked:int = 0               # Tests that the program has answered, and whose verdicts are lost with the judge
     killed:str = ''             # 'wall' or 'output' when the template stopped it, 'judge' when it ended its judge
     status:int|None = 0         # Exit status, or minus the signal that ended it; None where it had to be killed
     cpu:float = 0.0             # Processor seconds of the program
