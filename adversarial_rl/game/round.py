@@ -29,7 +29,7 @@ from adversarial_rl.learn.rewards import (
     utrl_reward,
 )
 from ..learn.transcripts import Transcripts
-from ..measure.hidden_tests import is_hack
+from ..measure.hidden_tests import is_hack, with_own
 from ..measure.inputs import judge_written
 from ..model.agents import Writer
 from ..model.players import Generator
@@ -108,7 +108,8 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
         jobs += [(x, x.verdicts, code) for code in x.programs]
         jobs += [(x, x.mutants, code) for code in (mutants or {}).get(x.problem.id, ())]
     def results(tests, suites):
-        return grade_by_test([Job.of(x.problem, code, tests(x), suites=suites(x)) for x, _, code in jobs])
+        return grade_by_test([with_own(Job.of(x.problem, code, tests(x), suites=suites(x)), x.hidden)
+                              for x, _, code in jobs])
     passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable, *x.hidden],
                      lambda x: [suite.usable for suite in x.suites])
     others: list[dict[str, bool] | None] = [None] * len(jobs)

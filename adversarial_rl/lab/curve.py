@@ -50,7 +50,7 @@ _ALONE, _TURNS = '--k-alternating-steps 0 --n-generator-steps 1 --learners gener
 _FILLED = '--discriminator-writes asserts_filled'
 TESTERS = {
     'baseline': Condition('baseline tests alone', f'{_ALONE} --opponents 0 --graded-on baseline --at-start true'),
-    'random': Condition('random inputs', f'{_ALONE} --opponents 4 --random-tester'),
+    'random': Condition('random inputs', f'{_ALONE} --opponents 1 --max-tests 4 --random-tester'),
     'frozen': Condition('frozen discriminator, values filled in', f'{_ALONE} --opponents 4 {_FILLED}'),
     'asserts': Condition('learning discriminator, own values', f'{_TURNS} --opponents 4'),
     'filled': Condition('learning discriminator, values filled in', f'{_TURNS} --opponents 4 {_FILLED}')}
@@ -69,8 +69,8 @@ CONDITIONS = _conditions()
 # %% ../../nbs/14_lab/11_curve.ipynb #3c46eaff
 _SAME = ('--stages-together --together-steps 0 --n-discriminator-steps 0 --problems-per-step 16 --group-size 8 '
          '--max-tests 1 --group-scale --adam-beta2 .999 --critic-warmup 0')
-_MAY_DIFFER = {'visible_tests', 'visible_choice', 'tester_share', 'discriminator_writes', 'opponents', 'graded_on',
-               'n_generator_steps', 'k_alternating_steps', 'learners', 'random_tester', 'at_start'}
+_MAY_DIFFER = {'visible_tests', 'visible_choice', 'tester_share', 'discriminator_writes', 'opponents', 'max_tests',
+               'graded_on', 'n_generator_steps', 'k_alternating_steps', 'learners', 'random_tester', 'at_start'}
 
 def check_same(commands:Mapping[str, Sequence[str]] # Condition -> flags of a run
               )->None:

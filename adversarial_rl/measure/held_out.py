@@ -17,7 +17,7 @@ from ..core.statistics import bootstrap, Interval, over_samples
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, Suite, validity
 from ..grader.test_cases import test_input
-from .hidden_tests import fresh_tests, is_hack, Visible
+from .hidden_tests import fresh_tests, is_hack, Visible, with_own
 from .inputs import judge_written
 from ..model.players import Discriminator, Generator
 from ..problems.problem import Problem
@@ -65,9 +65,9 @@ def grade_on_suites(problems:list[Problem], programs:list[str], groups:Sequence[
     "Results of one program a problem, without those that the grader failed on."
     own = [sorted({t for suite in group for t in suite.valid_tests}) for group in groups]
     fresh = fresh_tests(problems)
-    rows = grade_by_test([Job.of(p, code, [*p.baseline_tests, *new, *tests],
-                                 suites=[suite.valid_tests for suite in group])
-                          for p, code, new, tests, group in zip(problems, programs, fresh, own, groups)])
+    jobs = [Job.of(p, code, [*p.baseline_tests, *new, *tests], suites=[suite.valid_tests for suite in group])
+            for p, code, new, tests, group in zip(problems, programs, fresh, own, groups)]
+    rows = grade_by_test([with_own(job, new) for job, new in zip(jobs, fresh)])
     results = []
     for p, passed, new, tests in zip(problems, rows, fresh, own):
         if passed is None: continue
