@@ -22,31 +22,25 @@ export class Model {
     return new Model(json(config), readSafetensors(weights), new Tokenizer(json(tokenizer)));
   }
 
-  // The same model after training: W + B A for each layer that the adapter changes (LoRA, Hu et al. 2021, scale 1).
+  // The same model after training, with an adapter's change of each layer that it names.
   with(adapter) {
     const weights = { ...this.weights };
-    for (const [
-      name,
-      {
-        data: b,
-        shape: [rows, rank],
-      },
-    ] of Object.entries(adapter)) {
-      if (!name.endsWith('.lora_B')) continue;
-      const layer = `${name.slice(0, -'.lora_B'.length)}.weight`;
-      const {
-        data: a,
-        shape: [, columns],
-      } = adapter[name.replace('.lora_B', '.lora_A')];
-      const data = Float32Array.from(this.weights[layer].data);
-      for (let i = 0; i < rows; i++) {
-        for (let k = 0; k < rank; k++) {
-          const scale = b[i * rank + k];
-          for (let j = 0; j < columns; j++) data[i * columns + j] += scale * a[k * columns + j];
-        }
-      }
-      weights[layer] = { ...this.weights[layer], data };
+    for (const name of Object.keys(adapter).filter((name) => name.endsWith('.lora_B'))) {
+      const layer = name.replace('.lora_B', '.weight');
+      weights[layer] = adapted(weights[layer], adapter[name.replace('.lora_B', '.lora_A')], adapter[name]);
     }
     return new Model(this.config, weights, this.tokenizer);
   }
+}
+
+// W + B A (LoRA, Hu et al. 2021, scale 1), with B of shape (rows, rank) and A of shape (rank, columns).
+function adapted(weight, { data: a, shape }, { data: b }) {
+  const [rank, columns] = shape;
+  const data = Float32Array.from(weight.data);
+  for (let i = 0; i * columns < data.length; i++) {
+    for (let k = 0; k < rank; k++) {
+      for (let j = 0; j < columns; j++) data[i * columns + j] += b[i * rank + k] * a[k * columns + j];
+    }
+  }
+  return { ...weight, data };
 }

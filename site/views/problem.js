@@ -70,7 +70,7 @@ export class ProblemForm {
   showStep() {
     const { step, solved } = this.step;
     const share = solved === undefined ? '' : `: solves ${Math.round(100 * solved)}% of held-out problems`;
-    find('#step-text').textContent = `${step === 0 ? 'not yet' : `${step} steps`}${share}`;
+    find('#step-text').textContent = `${step} steps${share}`;
     find('#step').setAttribute('aria-valuetext', find('#step-text').textContent);
   }
 

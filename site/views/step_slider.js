@@ -28,7 +28,7 @@ export class StepSlider {
 
   show() {
     const { step } = this.step;
-    this.text.textContent = `${step === 0 ? 'not yet' : `${step} steps`}: ${this.figure(this.step)}`;
+    this.text.textContent = `${step} steps: ${this.figure(this.step)}`;
     this.input.setAttribute('aria-valuetext', this.text.textContent);
   }
 }
