@@ -901,7 +901,7 @@ def test_many_calls_in_one_test_are_no_test():
     assert parse_tests(nested(21), 'f') == [] and parse_tests(nested(20), 'f') == [nested(20)]
 
 
-TAKEN = {   # Not stated, not imported -> a wrong program's own
+UNSTATED = {   # Not stated, not imported -> a wrong program's own
     'approx': ('assert f(1) == approx(2)', 'def approx(x): return 0'),
     'np': ('assert np.allclose(f(1), 2)', 'class np: allclose = lambda *x: True'),
     'deque': ('assert f(1) == deque([2])', 'def deque(x): return 0'),
@@ -911,9 +911,9 @@ TAKEN = {   # Not stated, not imported -> a wrong program's own
                '        def __exit__(self, *x): pass')}
 
 
-@pytest.mark.parametrize('name', TAKEN)
+@pytest.mark.parametrize('name', UNSTATED)
 def test_a_well_known_name_is_not_taken_from_a_program_without_stated_entry_points(name):
-    test, provides = TAKEN[name]
+    test, provides = UNSTATED[name]
     assert not grade(f'def f(x): return 0\n{provides}', [test]).passed
 
 
