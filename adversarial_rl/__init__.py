@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from adversarial_rl.grader.execution import Limits as Limits
     from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
     from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
-    from adversarial_rl.grader.test_cases import parse_tests as parse_tests
+    from adversarial_rl.grader.answers import parse_tests as parse_tests
     from adversarial_rl.mbpp.callback import (
         create_eval_config_for_training as create_eval_config_for_training,
         IntervalEvaluationCallback as IntervalEvaluationCallback,
@@ -35,7 +35,7 @@ _MODULES = {
     'create_eval_config_for_training': 'mbpp.callback', 'detect_platform_and_gpu': 'core.decisions',
     'grade': 'grader.grading',
     'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
-    'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.test_cases',
+    'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.answers',
     'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
     'train': 'game.trainer',
 }  # Public name -> module that defines it

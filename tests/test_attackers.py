@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
+from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.isolation import shared_libraries
@@ -20,7 +21,7 @@ from adversarial_rl.grader.judge import FUNCTIONS, judge
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
 from adversarial_rl.grader.template import Rehearsal
-from adversarial_rl.grader.test_cases import parse_tests, plan
+from adversarial_rl.grader.test_cases import plan
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import extract_code

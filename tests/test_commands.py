@@ -20,7 +20,6 @@ from adversarial_rl.record.tracking import read_metrics
 
 USERS = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
 EVERY = USERS | COMMANDS
-LIGHT = [name for name in EVERY if name != 'plan']   # Which is run by `python -m` and reads a model's shapes
 HEAVY = ('torch', 'transformers', 'peft', 'trl')
 
 
@@ -31,7 +30,7 @@ def start(name):
 
 
 @pytest.mark.parametrize('flag, code', [('--help', 0), ('--no-such-flag', 2)])
-@pytest.mark.parametrize('name', LIGHT)
+@pytest.mark.parametrize('name', EVERY)
 def test_help_and_mistakes_are_told_before_the_heavy_libraries_are_loaded(name, flag, code):
     program = f'import atexit, sys\n{start(name)}\n' \
               f'atexit.register(lambda: print(*(set({HEAVY}) & set(sys.modules)), file=sys.stderr))\n' \

@@ -23,7 +23,7 @@ def stored(size, layers, dtype, tokenizer):
         return x
     real = torch.ones(1, TOKENS, dtype=torch.bool)
     with policy.player('generator'), torch.autograd.graph.saved_tensors_hooks(keep, lambda x: x):
-        scores = policy.score('generator', torch.zeros(1, TOKENS, dtype=torch.long), real, real)
+        scores = policy.score('generator', torch.zeros(1, TOKENS, dtype=torch.long), real)
     del scores
     return sum(storage.nbytes() for storage in kept.values())
 

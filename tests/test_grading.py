@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many, KINDS, Outcome, run, to_outcome
 from adversarial_rl.grader.pool import default_sandbox, Job, Report, Sandbox
-from adversarial_rl.grader.test_cases import parse_tests
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=1, memory_mb=64, output_bytes=2000)

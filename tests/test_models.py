@@ -22,8 +22,8 @@ from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
 from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.grpo import code_execution as grpo
+from adversarial_rl.mbpp.evaluate_tester import main as evaluate_tester
 from adversarial_rl.mbpp.evaluator import main as evaluate_mbpp
-from adversarial_rl.measure.evaluate_tester import main as evaluate_tester
 from adversarial_rl.model.policy import load_model
 
 WEIGHTS = 'model.safetensors'
@@ -186,7 +186,7 @@ def test_no_code_runs_in_a_process_with_a_pipe_that_says_yes_and_all_of_it_with_
     folder, ran = with_code
     flags = commands(str(folder), tmp_path)[-1][1]
     def run(*more):
-        command = [sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.measure.evaluate_tester', *flags, *more]
+        command = [sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.mbpp.evaluate_tester', *flags, *more]
         return subprocess.run(command, input='y\n' * 20, env=os.environ | dict(HF_HOME=str(tmp_path/'hf')),
                               capture_output=True, text=True)
     done = run()

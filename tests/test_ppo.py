@@ -61,7 +61,7 @@ def test_sampling_and_training_agree_on_log_probabilities(policy):
     t, _ = ragged(policy)
     assert len({int(m.sum()) for m in t.mask}) > 2
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=.7)[0]
+        logp = policy.score('generator', t.ids, t.action, temperature=.7)[0]
     torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
 
 
@@ -81,7 +81,7 @@ def test_models_that_change_their_logits(family, changed, tokenizer, tmp_path):
     policy = Policy(*load_model(str(tmp_path)), PLAYERS, rank=4)
     t, group = ragged(policy)
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=.7)[0]
+        logp = policy.score('generator', t.ids, t.action, temperature=.7)[0]
     torch.testing.assert_close(logp, t.logp[t.action], atol=1e-4, rtol=0)
     assert abs(learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)['ratio_gap']) < 1e-4
     assert policy.model.config._attn_implementation == ('eager' if family == 'Gemma2' else 'sdpa')
@@ -97,7 +97,7 @@ def test_first_ratio_is_one(policy):
 def test_wrong_temperature_would_be_seen(policy):
     t, _ = ragged(policy)
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.mask, t.action, temperature=1.)[0]
+        logp = policy.score('generator', t.ids, t.action, temperature=1.)[0]
     assert (logp - t.logp[t.action]).abs().max() > 1e-2
 
 
@@ -157,7 +157,7 @@ def test_a_rewarded_token_becomes_likelier(policy, sign):
         action = torch.zeros_like(ids, dtype=torch.bool)
         action[0, -1] = True
         with policy.player('generator'), torch.no_grad():
-            return policy.score('generator', ids, torch.ones_like(action), action)[0].exp().item()
+            return policy.score('generator', ids, action)[0].exp().item()
     # One of 600 tokens is seldom drawn, so every other row is given it.
     rng, before = torch.Generator().manual_seed(0), chance()
     who = learner(policy, missing_eos_penalty=0., logp_tolerance=0.)
@@ -252,7 +252,7 @@ def test_the_other_stages_are_held_where_they_were(policy, monkeypatch):
         other = t.action & (t.stage == 1)
         def logp():
             with policy.player('generator'), torch.no_grad():
-                return policy.score('generator', t.ids, t.mask, other, temperature=.7)[0]
+                return policy.score('generator', t.ids, other, temperature=.7)[0]
         who, start = learner(policy, logp_tolerance=0.), logp()
         if anchored: who.begin_stage()
         reward = (t.ids * (t.stage == 0)).sum(1) % 2
@@ -507,7 +507,7 @@ def test_checkpointing_changes_memory_alone(policy):
     assert not any(m.training for m in policy.model.modules())
     again, _ = ragged(policy, seed=4)
     with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', again.ids, again.mask, again.action, temperature=.7)[0]
+        logp = policy.score('generator', again.ids, again.action, temperature=.7)[0]
     torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
 
 

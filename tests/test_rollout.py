@@ -6,7 +6,7 @@ import torch
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
-from adversarial_rl.grader.test_cases import parse_tests
+from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.model.decoding import Decoder
 from adversarial_rl.model.players import Discriminator, Generator, make_players
 from adversarial_rl.model.policy import Policy

@@ -8,6 +8,7 @@ import processes
 import pytest
 import torch
 
+from adversarial_rl.core import commands
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.round import ProblemRound, Round, round_metrics
@@ -15,8 +16,10 @@ from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.suites import judge_group
-from adversarial_rl.measure import evaluate_tester as command, testers
-from adversarial_rl.measure.evaluate_tester import main
+from adversarial_rl.mbpp import evaluate_tester as command
+from adversarial_rl.mbpp.evaluate_tester import main
+from adversarial_rl.mbpp.training import problems_of
+from adversarial_rl.measure import testers
 from adversarial_rl.measure.held_out import validity_by_problem
 from adversarial_rl.measure.inputs import (
     argument_kinds,
@@ -33,7 +36,7 @@ from adversarial_rl.measure.inputs import (
 )
 from adversarial_rl.measure.mutants import mutants, OPERATORS
 from adversarial_rl.measure.testers import evaluate_tester, make_cases, spearman
-from adversarial_rl.problems.problem import load_problems, Problem, save_problems
+from adversarial_rl.problems.problem import fingerprint, load_problems, Problem, save_problems
 
 # Every operator finds something to change in this source
 SOURCE = '''import math
@@ -299,3 +302,39 @@ def test_help_reads_well():
     done = processes.run('evaluate_tester', '--help')
     assert done.returncode == 0 and '--mutants n' in done.stdout
     assert 'mutants of each reference' in ' '.join(done.stdout.split())
+
+
+def mbpp_copy(folder):
+    "Two problems of the train split and two of the validation split, in the published form."
+    rows = [dict(task_id=n, text=f'Write a function to add {n}.', code=f'def add_{n}(x): return x + {n}',
+                 test_list=[f'assert add_{n}({x}) == {x + n}' for x in (1, 2)], test_setup_code='')
+            for n in (511, 512, 601, 602)]
+    (folder/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, rows)))
+    return folder
+
+
+def test_mbpp_is_a_problems_file(tmp_path, monkeypatch, capsys):
+    "Its validation split, of which a run trained on MBPP saw nothing."
+    monkeypatch.setenv('MBPP_DATASET_PATH', str(mbpp_copy(tmp_path)))
+    flags = ['--problems-file', 'mbpp', '--model', 'starter', *SMALL, '--output', str(tmp_path/'t.json')]
+    assert main([*flags, '--max-tokens', '8']) == 0
+    held_out = problems_of(TrainingConfig(problems_file='mbpp'))[1]
+    assert [p.id for p in held_out] == ['mbpp/511', 'mbpp/512']
+    assert json.loads((tmp_path/'t.json').read_text())['problems_fingerprint'] == fingerprint(held_out)
+
+
+@pytest.mark.parametrize('flags, limits', [([], [9, 30]), (['--max-tokens', '7'], [7] * 2)])
+def test_the_limits_are_those_of_the_checkpoint(flags, limits, tmp_path):
+    config = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=2,
+                            stages=('plan', 'code'), max_new_tokens=dict(plan=9, code=30, tests=20),
+                            checkpoint_dir=str(tmp_path/'ck'), output_dir=str(tmp_path/'out'))
+    path = AdversarialTrainer(config, PPOConfig()).save()
+    c, = commands.evaluate_tester.read(['--checkpoint', str(path), '--device', 'cpu', *flags])
+    assert command._players_of(c)[0].limits == limits
+
+
+@pytest.mark.parametrize('flags, tokens', [([], 0), (['--model', 'Qwen/Qwen2.5-Coder-0.5B-Instruct'], 384),
+                                           (['--model', 'someone/else', '--max-tokens', '9'], 9)])
+def test_an_untrained_model_has_room_for_its_tests(flags, tokens):
+    c, = commands.evaluate_tester.read(flags)
+    assert c.max_tokens == tokens

@@ -101,7 +101,7 @@ run_inference = Command('run_inference', 'game.inference', ('core.settings.Infer
                         'Solve coding problems with the players of a checkpoint.')
 evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator',
                         ('core.settings.SubjectConfig', 'mbpp.dataset.MBPPEvalConfig'), 'Measure a model on MBPP.')
-evaluate_tester = Command('evaluate_tester', 'measure.evaluate_tester', ('core.settings.TesterConfig',),
+evaluate_tester = Command('evaluate_tester', 'mbpp.evaluate_tester', ('core.settings.TesterConfig',),
                           'Evaluate a discriminator as a tester, beside random inputs and boundary values.')
 grpo_code_execution = Command('grpo_code_execution', 'grpo.code_execution', ('grpo.settings.GRPOSettings',),
                               'GRPO with rewards for programs that run.')

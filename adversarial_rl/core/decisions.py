@@ -106,6 +106,7 @@ _BUNDLED = dict(spiral_self_play='starter_games', grpo_code_execution='starter_p
 _ROWS = {'configs/p100_v100.yaml': 4, 'configs/t4.yaml': 8, 'configs/24gb.yaml': 8}   # Of a batch of TRL's
 _STEP_ROWS = 32   # Of one of TRL's steps: four groups of eight
 _TOY_BYTES = 10**8
+_TEST_TOKENS = 384   # Of an untrained model's stage, as in configs/a100.yaml
 
 @dataclass(frozen=True)
 class Suited:
@@ -144,7 +145,9 @@ def _file_of(command:str, p:Platform, named:Mapping[str, str])->Suited: # Models
 def suited(command:str,              # Such as 'run_training'
            given:Mapping[str, Any]   # Settings from flags, environment and files, and 'config'
           )->Suited:
-    "What suits the machine; nothing for a command that does not train, or a device that is not there."
+    "What suits the machine; nothing for most commands that do not train, or a device that is not there."
+    if command == 'evaluate_tester' and 'checkpoint' not in given and _is_large(str(given.get('model', 'starter'))):
+        return Suited(values={} if 'max_tokens' in given else dict(max_tokens=_TEST_TOKENS))
     if command not in _MODELS: return Suited()
     try: p = platform(given.get('device', 'auto'))
     except UsageError: return Suited()   # The run says what is wrong

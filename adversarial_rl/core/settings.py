@@ -276,14 +276,15 @@ class TesterConfig:
     checkpoint: str = setting('', 'checkpoint of run_training, a .pt file; without one, --model untrained', file='read')
     model: str = setting('starter', "model of both players where there is no checkpoint: 'starter', a folder, or a "
                                     'name on the Hugging Face hub', file='read')
-    problems_file: str = setting('starter', "'starter' for the bundled curriculum, or a JSON file in the format of "
-                                            'data/example_problems.json; the held-out part of either is used',
+    problems_file: str = setting('starter', "'starter' for the bundled curriculum, 'mbpp' for MBPP, or a JSON file in "
+                                            'the format of data/example_problems.json; the held-out part is used',
                                file='read')
     problems: int = setting(100, 'held-out problems, at most', 1, 100000)
     tests: int = setting(4, 'test cases a problem, of each tester', 1, 100)
     programs: int = setting(8, 'programs of the generator for each problem', 1, 1000)
     mutants: int = setting(16, 'mutants of each reference, at most', 0, 1000)
-    max_tokens: int = setting(128, 'limit of each stage', 1, 100000)
+    max_tokens: int = setting(0, "limit of each stage; 0 for the checkpoint's own, or what suits an untrained model",
+                              0, 100000)
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')

@@ -17,12 +17,12 @@ from ..core import commands
 from ..core.errors import one_line, UsageError
 from ..core.files import resource, write_whole
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
-from .round import RoundPlan
 from .schedule import schedule, Step
-from ..model.footprint import GB, memory_estimate, peak, shaped_config, SHAPES
 from ..problems.stages import stage_limits, stages_named, TEST_STAGE
 
 # %% ../../nbs/09_game/08_plan.ipynb #9c29a3e3
+_GB = 1e9
+
 @dataclass(frozen=True)
 class Card:
     "A GPU."
@@ -53,6 +53,7 @@ _QWEN = re.compile(r'Qwen/Qwen2\.5-(?:Coder-)?(0\.5B|1\.5B|3B|7B)(?:-Instruct)?'
 def model_config(name:str # A bundled model, a folder, or a name on the hub
                 )->Any:   # Of transformers
     "The configuration of a model, without its weights and without a network; raises `UsageError` where there is none."
+    from adversarial_rl.model.footprint import shaped_config, SHAPES
     if known := _QWEN.fullmatch(name): return shaped_config(known[1])
     from transformers import AutoConfig
     bundled = name.startswith('starter') and not Path(name).exists()
@@ -84,7 +85,7 @@ def _sampling_seconds(model:_Model, card:Card, rows:int, limits:list[int], promp
     for start in range(0, rows, _ROWS):
         side_by_side = min(_ROWS, rows - start)
         read = model.weights + side_by_side * length * model.token_bytes
-        seconds += sum(limits) * (model.layers * _LAYER_SECONDS + read / (card.bandwidth * GB * _BANDWIDTH))
+        seconds += sum(limits) * (model.layers * _LAYER_SECONDS + read / (card.bandwidth * _GB * _BANDWIDTH))
     return seconds
 
 # %% ../../nbs/09_game/08_plan.ipynb #87230e83
@@ -132,6 +133,7 @@ class _Costs:
 
     def step(self, step:Step)->tuple[int, float, dict[str, float]]:
         "Transcripts, tokens and seconds of one step."
+        from adversarial_rl.game.round import RoundPlan
         plan, problems = RoundPlan.of(step, self.config), self.config.problems_per_step
         written = dict(generator=(problems * plan.n_programs, self.generator),
                        discriminator=(problems * plan.n_suites, self.discriminator))
@@ -154,6 +156,7 @@ def _dtype(config:TrainingConfig)->str: return 'float16' if config.dtype == 'aut
 
 def plan_run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig, assumed:PlanConfig)->Plan:
     "What a run will take; raises `UsageError` for settings that do not fit together and for unknown models."
+    from adversarial_rl.model.footprint import memory_estimate
     model, dtype = model_config(config.generator_model), _dtype(config)
     own = replace(config, problems_per_step=-(-config.problems_per_step // assumed.gpus))   # Of one process
     memory = memory_estimate(own, ppo, model, dtype, prompt=assumed.prompt_tokens)
@@ -170,10 +173,11 @@ def plan_run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig, 
 
 # %% ../../nbs/09_game/08_plan.ipynb #b0619f33
 def _lines(plan:Plan, config:TrainingConfig, assumed:PlanConfig)->Iterator[str]:
-    card, gb = CARDS[assumed.gpu], {name: n / GB for name, n in plan.memory.items()}
+    from adversarial_rl.model.footprint import peak
+    card, gb = CARDS[assumed.gpu], {name: n / _GB for name, n in plan.memory.items()}
     on = f'{assumed.gpus} x {card.name}' if assumed.gpus > 1 else card.name
     yield f'{config.generator_model} in {_dtype(config)} on {on}, {len(config.stages)} stages'
-    most, fits = peak(plan.memory) / GB, peak(plan.memory) / GB < .9 * card.memory
+    most, fits = peak(plan.memory) / _GB, peak(plan.memory) / _GB < .9 * card.memory
     verdict = 'fits' if fits else 'DOES NOT FIT: lower --micro-batch, then --problems-per-step or --max-new-tokens'
     yield f'memory: {most:.1f} of {card.memory:.1f} GB, {verdict}'
     yield '  ' + ', '.join(f'{name} {x:.1f}' for name, x in gb.items() if x >= .05)

@@ -75,7 +75,7 @@ def make_batch(transcripts:Transcripts,
     action = episode.action & ~examples[:, None]
     rows = (examples | live & episode.action.any(1)).nonzero().squeeze(1)
     batch = Batch.unscored(
-        ids=episode.ids[rows], mask=episode.mask[rows], action=action[rows], held=held[rows],
+        ids=episode.ids[rows], action=action[rows], held=held[rows],
         sampled_logp=episode.logp[rows], reward=at_last(reward[rows], action[rows]), temperature=temperature,
         n_tokens=max(1, int(episode.action.sum())))
     return batch, {'reward/mean': rewards.float().mean().item(), 'dead_groups': 1 - live.float().mean().item(),
@@ -223,8 +223,8 @@ class Learner:
         "Mean difference between one forward pass and one token at a time, over some tokens of the batch."
         first = int(batch.action.any(0).nonzero()[0])
         rows, columns = batch.action.any(1).nonzero()[:min(8, self.scorer.micro_batch), 0], slice(0, first + 256)
-        ids, mask, action = (x[rows, columns] for x in (batch.ids, batch.mask, batch.action))
-        at_once, *_ = self.policy.score(self.name, ids, mask, action, temperature=batch.temperature)
+        ids, action = (x[rows, columns] for x in (batch.ids, batch.action))
+        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature)
         return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
 
     def count_update(self):

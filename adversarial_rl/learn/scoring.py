@@ -22,7 +22,6 @@ from ..core.parallel import gathered, share, world
 class Batch:
     "The tokens of one update, `B` rows of `T`, right-padded."
     ids: torch.Tensor           # (B, T) token ids
-    mask: torch.Tensor          # (B, T) bool, real tokens
     action: torch.Tensor        # (B, T) bool, tokens that learn
     held: torch.Tensor          # (B, T) bool, tokens held where they were
     sampled_logp: torch.Tensor  # (B, T) log-probability at sampling
@@ -124,7 +123,7 @@ class Scorer:
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
             part = batch[rows].narrow(width)
-            flat = self.policy.score(self.name, part.ids, part.mask, part.used, temperature=part.temperature)
+            flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature)
             wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
             parts.append([torch.zeros(wide.shape, device=wide.device).masked_scatter(wide, x) for x in flat])
         order = torch.cat([rows for rows, _ in pieces]).argsort()

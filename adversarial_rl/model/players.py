@@ -17,11 +17,11 @@ from typing import Any, TypedDict
 from ..core.errors import UsageError
 from ..core.machine import Platform, platform
 from ..core.settings import check, TokenLimit, TrainingConfig
+from ..grader.answers import parse_tests, program_in
 from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
-from ..grader.test_cases import parse_tests
 from ..learn.transcripts import Transcripts
-from .agents import Source, torch_source
+from .agents import chats, Source, torch_source
 from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
@@ -102,7 +102,8 @@ class Generator(Player):
     def programs(self, transcripts:Transcripts, problems:Sequence[Problem])->list[str]:
         "The program of each transcript; `problems` has one entry a transcript."
         k = next(i for i, stage in enumerate(self.stages) if stage.yields_code)
-        return [extract_code(texts[k], p.function_name) for texts, p in zip(transcripts.texts, problems)]
+        found = program_in if chats(self.policy.tokenizer) else extract_code   # Only a chat model wraps its programs
+        return [found(texts[k], p.function_name) for texts, p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/05_players.ipynb #30cbce62
 class Discriminator(Player):

@@ -310,7 +310,7 @@ class Policy(_Adapters):
         "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`, of which no real token sees padding."
         return self.model.get_base_model().base_model(input_ids=ids, use_cache=False).last_hidden_state
 
-    def score(self, name:str, ids:torch.Tensor, mask:torch.Tensor, action:torch.Tensor, *,
+    def score(self, name:str, ids:torch.Tensor, action:torch.Tensor, *,
               temperature:float=1.0)->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         "Log-probabilities, entropies and values `(n,)` of the `n` tokens where `action` `(B, T)` is true, row by row."
         at = action[:, 1:]

@@ -55,8 +55,8 @@ def _texts(t:Transcripts, tokenizer, stop:str)->list[list[str]]:
 @lru_cache(maxsize=8)
 def _completing(tokenizer, stop:str)->list[int]:
     "Tokens that hold the last character of `stop`."
-    texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))])
-    return [i for i, text in enumerate(texts) if stop and stop[-1] in text]
+    texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))]) if stop else []
+    return [i for i, text in enumerate(texts) if stop[-1] in text]
 
 class _StageEnds:
     "Recognises the tokens that end a stage."

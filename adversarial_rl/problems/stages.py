@@ -43,10 +43,10 @@ REASONING_STAGES = [
 PLAN_STAGE = ReasoningStage('plan', 'Plan', 'Plan the solution in two or three short sentences: which idea solves it, '
                             'and which cases are special. No code yet.')
 STAGES = {stage.name: stage for stage in [PLAN_STAGE, *REASONING_STAGES]}   # That `--stages` names
-TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Write up to {n} test cases that a wrong solution would fail. '
-                            'Answer with one ```python block alone: each test is one line, an assert statement with a '
-                            'single call of {name} compared with a literal, and above it one short comment that works '
-                            'the value out.')
+TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Do not solve it. Write up to {n} test cases that a wrong '
+                            'solution would fail, with inputs that are not given above. Answer with one ```python '
+                            'block alone: each test is one line, an assert statement with a single call of {name} '
+                            'compared with a literal, and above it one short comment that works the value out.')
 INPUT_STAGE = ReasoningStage('tests', 'Test cases', 'Write up to {n} inputs for which a wrong solution would return a '
                              'wrong value. Answer with one ```python block alone: each line is a single call of {name} '
                              'with literals.')

@@ -119,7 +119,7 @@ def _gradients(learner:Learner, t:Transcripts,
         sums: list[Any] = [0.] * len(columns)
         for rows in torch.arange(len(t)).split(scorer.micro_batch):
             part = t.select(rows)
-            logp, *_ = learner.policy.score(learner.name, part.ids, part.mask, part.action, temperature=temperature)
+            logp, *_ = learner.policy.score(learner.name, part.ids, part.action, temperature=temperature)
             row = part.action[:, 1:].nonzero()[:, 0]   # (n,) the tokens' rows
             for i, a in enumerate(columns[:, rows]):
                 loss = (a[row] * logp).sum() / n_tokens * scale

@@ -51,7 +51,7 @@ def equal_share(x, y):
 def logp_of(policy, t):
     t = t.to(policy.device)
     with policy.player('generator'), torch.no_grad():
-        return policy.score('generator', t.ids, t.mask, t.action)[0].cpu()
+        return policy.score('generator', t.ids, t.action)[0].cpu()
 
 
 def one_update(policy, t):

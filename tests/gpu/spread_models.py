@@ -68,7 +68,7 @@ def spread_own(policy):
         scale = (low * high)**.5
         weight.copy_(start * scale)
         t, _ = sampled(policy, policy.player('generator'))
-        with policy.player('generator'): _, found, _ = policy.score('generator', t.ids, t.mask, t.action)
+        with policy.player('generator'): _, found, _ = policy.score('generator', t.ids, t.action)
         if abs(found.mean().item() - ENTROPY) < .15: return
         low, high = (scale, high) if found.mean() > ENTROPY else (low, scale)
 

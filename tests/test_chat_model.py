@@ -1,0 +1,76 @@
+"What a chat model writes is found, whatever its style: by the players and by the evaluation on MBPP."
+from types import SimpleNamespace
+
+import pytest
+import torch
+from chat_model import evaluated, PROGRAMS, simple, solved, SUITES, valid_share
+
+from adversarial_rl.grader.answers import parse_tests, plain_asserts, program_in
+from adversarial_rl.learn.transcripts import Transcripts
+from adversarial_rl.model.players import Generator
+from adversarial_rl.problems.problem import Problem
+
+PROBLEMS = [
+    Problem('mbpp/611', 'Write a function to add the numbers of a list to n.', 'def total(xs, n):',
+            ('assert total([1, 2], 3) == 6', 'assert total([], -4) == -4', 'assert total([5], 0) == 5'),
+            'import math\n\nSTART = 0\ndef total(xs, n):\n    """Add.\n\n    >>> total([1], 2)\n    3\n    """\n'
+            '    return math.fsum(xs) + n if xs else n + START'),
+    Problem('mbpp/612', 'Write a function to greet.', 'def greet(name):',
+            ("assert greet('Ann') == 'Hello, Ann!'", "assert greet('') == 'Hello, !'"),
+            'def greet(name):\n    return f"Hello, {name}!"'),
+    Problem('mbpp/613', 'Write a function to pair values.', 'def pairs(xs, ys):',
+            ("assert pairs((1, 2), ['a', 'b']) == [(1, 'a'), (2, 'b')]", 'assert pairs((), []) == []'),
+            'class Pair(tuple):\n    pass\n\ndef pairs(xs, ys):\n    return [tuple(Pair(x)) for x in zip(xs, ys)]')]
+LOST = {'limit in the function', 'doctests', 'input and output in words'}   # The first holds no program
+
+
+def of_chat_model(text, problem):
+    "The program that a generator with a chat template takes from an answer."
+    policy = SimpleNamespace(tokenizer=SimpleNamespace(chat_template='a template'))
+    none = torch.zeros(1, 1, dtype=torch.bool)
+    written = Transcripts(none, none, none, none, none, none, [['a plan'] * 4 + [text]])
+    return Generator(policy).programs(written, [problem])[0]
+
+
+@pytest.mark.parametrize('style', sorted(set(PROGRAMS) - LOST))
+def test_programs_of_every_style_are_found(style):
+    texts = [PROGRAMS[style](p) for p in PROBLEMS]
+    assert solved(PROBLEMS, [of_chat_model(text, p) for text, p in zip(texts, PROBLEMS)]) == 1
+    assert evaluated(PROBLEMS, PROGRAMS[style]) == 1
+
+
+@pytest.mark.parametrize('style', sorted(set(SUITES) - LOST - {'limit in the last test'}))
+def test_tests_of_every_style_are_found(style):
+    assert all(map(simple, PROBLEMS)) and valid_share(PROBLEMS, SUITES[style]) == 1
+
+
+def test_the_whole_tests_before_the_limit_are_found():
+    text = SUITES['limit in the last test'](PROBLEMS[1])
+    assert parse_tests(text, 'greet') == list(PROBLEMS[1].baseline_tests[:1])
+
+
+@pytest.mark.parametrize('text, found', [
+    ('xs = [1]\nfor n in (1, 2):\n    xs += [n]\nassert f(xs) == 3', []),                  # It changed in the loop
+    ('xs = [1]\nfor n in (1, 2):\n    xs.append(n)\n    assert f(xs) == 3\nassert f(1) == 2', ['assert f(1) == 2']),
+    ('xs: list = [1]\nassert f(xs) == 3', ['assert f([1]) == 3']),
+    ('a = 1\n' + ''.join(f'{x} = [{", ".join([y] * 9)}]\n' for x, y in zip('bcdefghij', 'abcdefghi'))
+     + 'assert f(j) == 1', []),
+    ('cases = [{"n": 1, "out": 2}]\nfor case in cases:\n    assert f(case["n"]) == case["out"]', ['assert f(1) == 2']),
+    ('def test(n, out=2):\n    assert f(n) == out', []),
+    ('for a in range(3):\n    assert f(a) == a', []),
+    ('print(f(1))  # 2\nprint(f(2) == 3)  # Output: True\nprint(f(3))  # see above', [
+        'assert f(1) == 2', 'assert (f(2) == 3) == True']),
+    ('f = 3\nassert f(1) == 2', []),
+    ('for ' * 300 + 'assert f(1) == 2', ['assert f(1) == 2'])])
+def test_values_are_read_and_never_guessed(text, found):
+    for whole in (text, f'So:\n```python\n{text}\n```'): assert parse_tests(whole, 'f') == found
+
+
+@pytest.mark.parametrize('text', [
+    'rows = [' + '(1, 2), ' * 5000 + ']\n' + 'for a, b in rows:\n ' * 1 + '  assert f(a) == b',
+    ''.join(f'{"  " * i}for a{i} in {[0] * 50}:\n' for i in range(15)) + '  ' * 15 + 'assert f(1) == 2',
+    'x = ' + '(' * 5000, 'print(' * 9000 + ')#' * 9000, '```\n' * 9000, 'x = x\nassert f(x) == ' + '-' * 9000 + '1'])
+def test_a_long_text_costs_little(text):
+    "Nothing here is timed: without bounds each of them takes minutes or all memory."
+    assert len(parse_tests(text, 'f')) <= 8 and isinstance(plain_asserts(text), str)
+    assert isinstance(program_in(text, 'f'), str)
