@@ -62,8 +62,7 @@ GB = 1e9
 
 def _learning_bytes(shape:_Shape, tokens:int, width:int, checkpointing:bool)->int: # Bytes of a weight: `width`
     "Bytes that the backward pass of one micro-batch needs."
-    in_float32 = shape.inner + (4 if width == 4 else 8) * shape.hidden
-    of_layer = tokens * ((3 * shape.inner + 2 * shape.hidden + 2 * shape.kv) * width + in_float32 * 4)
+    of_layer = tokens * ((4 * shape.inner + 2 * shape.hidden + 2 * shape.kv) * width + 4 * shape.hidden * 4)
     stored = shape.layers * of_layer
     if checkpointing: stored = shape.layers * tokens * shape.hidden * width + of_layer
     return stored + 5 * min(LOGITS, tokens * shape.vocabulary) * 4

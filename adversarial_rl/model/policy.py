@@ -213,6 +213,10 @@ def _with_weight(layer:nn.Module, weight:torch.Tensor)->Iterator[None]:
         finally: layer.weight.data = original
 
 # %% ../../nbs/06_model/01_policy.ipynb #f992b3ea
+class _InGivenType(nn.Linear):
+    "A matrix in float32 that is multiplied in the number type of what it is given, of which no copy is kept."
+    def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
+
 class _Adapters:
     "A frozen base model with one LoRA adapter for each player, scaled by 1."
     def __init__(self, model, players:Sequence[str], rank:int):
@@ -222,8 +226,14 @@ class _Adapters:
         with warnings.catch_warnings(action='ignore', category=FutureWarning):   # peft uses an old name
             self.model: Any = get_peft_model(model, config, adapter_name=players[0])
         for name in players[1:]: self.model.add_adapter(name, config)
+        self._multiply_in_given_type()
         self.players, self.device = tuple(players), model.device
         self.model.eval()
+
+    def _multiply_in_given_type(self):
+        for m in (m for m in self.model.modules() if hasattr(m, 'lora_A')):
+            m.cast_input_dtype_enabled = False   # peft's own copies in float32
+            for matrix in (*m.lora_A.values(), *m.lora_B.values()): matrix.__class__ = _InGivenType
 
     def adapter(self, name:str)->dict[str, nn.Parameter]:
         "An adapter's tensors by name."
@@ -258,7 +268,9 @@ class _Adapters:
     def snapshot(self, name:str, label:str):
         "Store a player's adapter as it is now, for `at_snapshot`."
         stored = f'{name}_{label}'
-        if stored not in self.model.peft_config: self.model.add_adapter(stored, self.model.peft_config[name])
+        if stored not in self.model.peft_config:
+            self.model.add_adapter(stored, self.model.peft_config[name])
+            self._multiply_in_given_type()
         own = self.adapter(name)
         with torch.no_grad():
             for k, p in self.adapter(stored).items(): p.copy_(own[k])
