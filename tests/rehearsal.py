@@ -24,7 +24,7 @@ os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
 os.environ.setdefault('WANDB_MODE', 'disabled')
 
 import torch  # noqa: E402
-from chat_model import PROGRAMS, SUITES  # noqa: E402
+from chat_model import LOST, PROGRAMS, SUITES  # noqa: E402
 
 from adversarial_rl.core.config import parse_config  # noqa: E402
 from adversarial_rl.core.errors import quiet_libraries  # noqa: E402
@@ -94,12 +94,13 @@ class Pen:
 
     @lru_cache(maxsize=None)
     def tokens(self, opening, stage, place):
-        "Token ids of an answer with its end. Every other program is wrong, so that groups teach something."
-        problem, rng = self.problem(opening), random.Random(f'{opening} {stage} {place}')
-        text = self.tokenizer.decode(opening)
+        "Token ids of an answer with its end. Every other answer is worth nothing, so that groups teach something."
+        problem, text = self.problem(opening), self.tokenizer.decode(opening)
+        rng, tests = random.Random(f'{text} {stage} {place}'), 'test cases' in text
         if place % 2: problem = replace(problem, reference_solution=f'{problem.function_signature}\n    return None')
-        style = rng.choice(list((SUITES if 'test cases' in text else PROGRAMS).values()))
-        answer = 'Go through the values. Special: an empty input.' if 'Plan' in text and not stage else style(problem)
+        styles = {name: style for name, style in (SUITES if tests else PROGRAMS).items() if name not in LOST}
+        style = SUITES['doctests'] if tests and place % 2 else rng.choice(list(styles.values()))
+        answer = 'Go through the values.' if 'Plan' in text and not stage else style(problem)
         return [*self.tokenizer(answer, add_special_tokens=False)['input_ids'], self.tokenizer.eos_token_id]
 
     def next_tokens(self, sampling):
@@ -168,7 +169,7 @@ def rehearse(model, out, dtype, flags=(), own_words=False):
     settings = ['--config', str(shipped('configs/t4.yaml')), '--device', 'cpu', '--dtype', dtype,
                 '--generator-model', str(model), '--discriminator-model', str(model), '--k-alternating-steps', '2',
                 '--problems-per-step', '1', '--group-size', '2', '--micro-batch', '1', '--critic-warmup', '0',
-                '--max-new-tokens', 'plan=8,code=64,tests=64', '--held-out', '1', '--mbpp-eval-num-questions', '1',
+                '--max-new-tokens', 'plan=8,code=128,tests=96', '--held-out', '1', '--mbpp-eval-num-questions', '1',
                 '--mbpp-eval-interval-steps', '100', '--report-to', 'none', '--output-dir', str(out/'output'),
                 '--checkpoint-dir', str(out/'checkpoints'), *flags]
     configs = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], settings, '')

@@ -3,7 +3,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
-from chat_model import evaluated, PROGRAMS, simple, solved, SUITES, valid_share
+from chat_model import evaluated, LOST, PROGRAMS, simple, solved, SUITES, valid_share
 
 from adversarial_rl.grader.answers import parse_tests, plain_asserts, program_in
 from adversarial_rl.learn.transcripts import Transcripts
@@ -21,7 +21,6 @@ PROBLEMS = [
     Problem('mbpp/613', 'Write a function to pair values.', 'def pairs(xs, ys):',
             ("assert pairs((1, 2), ['a', 'b']) == [(1, 'a'), (2, 'b')]", 'assert pairs((), []) == []'),
             'class Pair(tuple):\n    pass\n\ndef pairs(xs, ys):\n    return [tuple(Pair(x)) for x in zip(xs, ys)]')]
-LOST = {'limit in the function', 'doctests', 'input and output in words'}   # The first holds no program
 
 
 def of_chat_model(text, problem):
@@ -74,3 +73,16 @@ def test_a_long_text_costs_little(text):
     "Nothing here is timed: without bounds each of them takes minutes or all memory."
     assert len(parse_tests(text, 'f')) <= 8 and isinstance(plain_asserts(text), str)
     assert isinstance(program_in(text, 'f'), str)
+
+
+@pytest.mark.parametrize('after', [
+    'result = f(1, 2, 3)\nprint(result)', 'answers = f(input())\nfor x in answers: print(x)',
+    'text = input()\nrows = text.split()\nrows.sort()', 'best = f("a")\nprint(best + 1)'])
+def test_examples_that_would_end_the_program_are_left_out(after):
+    program = 'LIMIT = 3\n\ndef f(n):\n    return n + LIMIT'
+    assert program_in(f'```python\n{program}\n\n{after}\n```', 'f') == program
+
+
+def test_what_a_definition_needs_stays():
+    program = 'def f(n):\n    return n\nTABLE = f(3)\ndef g(n):\n    return TABLE'
+    assert program_in(program, 'f') == program

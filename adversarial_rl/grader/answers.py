@@ -64,17 +64,21 @@ def _is_example(x:ast.stmt, name:str)->bool:
     match x:
         case ast.Assert(): return True
         case ast.Expr(ast.Call(ast.Name(called))) if called in ('print', name): return True
+        case ast.Assign(_, ast.Call(ast.Name(called))) if called == name: return True
         case ast.Expr(ast.Call()): return 'input' in _names(x)
         case ast.Expr(): return True
     return not isinstance(x, _DEFINITIONS) and 'input' in _names(x)
 
 def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
-    "The examples among statements, with those that use what the input was."
-    found, asked = list[ast.stmt](), set[str]()
+    "The examples among statements, with those that use what an example assigned; none that a definition needs."
+    found, bound = list[ast.stmt](), set[str]()
+    needed = {y for x in body if isinstance(x, _DEFINITIONS) for y in _names(x)}
     for x in body:
-        if not _is_example(x, name) and (isinstance(x, _DEFINITIONS) or not _names(x) & asked): continue
+        assigned = {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store)}
+        uses = not isinstance(x, _DEFINITIONS) and bool(_names(x) & bound)
+        if assigned & needed and 'input' not in _names(x) or not (uses or _is_example(x, name)): continue
         found.append(x)
-        asked |= {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store)}
+        bound |= assigned
     return found
 
 def _without_examples(source:str, name:str)->str:
