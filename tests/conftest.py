@@ -70,7 +70,8 @@ def restored_environment():
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('folders companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches '
            'parallel spiral faults promises models scripts commands tracking browser soak slurm live agents readme '
-           'grader_light environments testers structure views benign gpu_check fuzz page').split()
+           'grader_light environments testers structure views benign gpu_check fuzz page '
+           'rehearsal chat_model').split()
 
 
 def pytest_collection_modifyitems(items):
