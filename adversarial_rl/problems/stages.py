@@ -47,9 +47,9 @@ TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Do not solve it. Write up to
                             'solution would fail, with inputs that are not given above. Answer with one ```python '
                             'block alone: each test is one line, an assert statement with a single call of {name} '
                             'compared with a literal, and above it one short comment that works the value out.')
-INPUT_STAGE = ReasoningStage('tests', 'Test cases', 'Write up to {n} inputs for which a wrong solution would return a '
-                             'wrong value. Answer with one ```python block alone: each line is a single call of {name} '
-                             'with literals.')
+INPUT_STAGE = ReasoningStage('tests', 'Test cases', 'Do not solve it. Write up to {n} inputs, none of them given '
+                             'above, for which a wrong solution would return a wrong value. Answer with one '
+                             '```python block alone: each line is a single call of {name} with literals.')
 
 # %% ../../nbs/02_problems/02_stages.ipynb #e44c7e41
 def stages_named(names:Sequence[str] # In order
