@@ -433,7 +433,7 @@ def test_a_model_that_repeats_a_line_costs_little(line, monkeypatch):
     def counted(text, *args, **kw):
         parsed.append(len(text))
         return parse(text, *args, **kw)
-    monkeypatch.setattr(writers.ast, 'parse', counted)
+    monkeypatch.setattr(ast, 'parse', counted)
     program_in(f'{line}\n' * 1000, 'f')
     assert sum(parsed) < 500_000
 

@@ -175,7 +175,7 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
     asked = []
     def state(cpu):
         asked.append(cpu)
-        return SimpleNamespace(process_index=1, num_processes=2)
+        return SimpleNamespace(process_index=1, num_processes=2, destroy_process_group=lambda: None)
     monkeypatch.setattr(accelerate, 'PartialState', state)
     monkeypatch.setattr(torch.cuda, 'is_available', lambda: gpus > 0)
     monkeypatch.setattr(torch.cuda, 'device_count', lambda: gpus)

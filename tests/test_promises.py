@@ -135,23 +135,6 @@ def test_the_requirements_are_those_of_training():
     assert lines == ['-e .[train]'] and 'train_requirements' in (ROOT/'settings.ini').read_text()
 
 
-def test_a_notebook_unpacks_an_uploaded_zip(tmp_path, monkeypatch):
-    cells = json.loads((ROOT/'nbs'/'train'/'01_play_one_round.ipynb').read_text())['cells']
-    setup = ''.join(next(c for c in cells if c['cell_type'] == 'code')['source']).partition('QUICK =')[0]
-    project = tmp_path/'zip'/'adversarial-rl-main'
-    (project/'adversarial_rl').mkdir(parents=True)
-    (project/'settings.ini').write_text('here')
-    (tmp_path/'work').mkdir()
-    shutil.make_archive(str(tmp_path/'work'/'adversarial-rl-main'), 'zip', tmp_path/'zip')
-    monkeypatch.chdir(tmp_path/'work')
-    started = []
-    monkeypatch.setattr(subprocess, 'run', lambda words, **_: started.append(words))
-    monkeypatch.setattr(sys, 'path', sys.path.copy())
-    exec(setup, {})
-    assert (tmp_path/'work'/'adversarial_rl'/'settings.ini').read_text() == 'here'
-    assert [words[:4] for words in started] == [[sys.executable, '-m', 'pip', 'install']]
-
-
 def printed_config(name, capfd, *flags):
     "Setting -> value and source, as --print-config shows them."
     with pytest.raises(SystemExit): getattr(commands, name).read([*flags, '--print-config'])

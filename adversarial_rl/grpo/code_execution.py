@@ -183,10 +183,11 @@ def _overflow_said(dtype:torch.dtype # Of the base model
         if 'probability tensor contains' not in str(e): raise
         raise overflow('the probabilities of sampling are', dtype) from None
 
-def _take_none(trainer:Any, path:Path):
-    "Bring a trainer to a checkpoint after its last step; `train` would take one more."
+def _take_none(trainer:Any, path:Path, callbacks:Sequence[TrainerCallback]):
+    "Bring a trainer and callbacks to a checkpoint after its last step; `train` would take one more."
     trainer._load_from_checkpoint(str(path))
     trainer.state = TrainerState.load_from_json(str(path/'trainer_state.json'))
+    for callback in callbacks: callback.on_train_begin(trainer.args, trainer.state, trainer.control)
 
 @dataclass
 class TRLRun:
@@ -238,8 +239,9 @@ class TRLRun:
                                   args=args, train_dataset=Dataset.from_list(rows), callbacks=every)
             trainer.remove_callback(PrinterCallback)
             with stop.listening(), _overflow_said(getattr(torch, self.dtype)):
-                if resumed.path and resumed.first_row > args.max_steps: _take_none(trainer, resumed.path)
-                else: trainer.train(resume_from_checkpoint=str(resumed.path) if resumed.path else None)
+                path = resumed.path
+                if path and resumed.first_row > args.max_steps: _take_none(trainer, path, self.callbacks)
+                else: trainer.train(resume_from_checkpoint=str(path) if path else None)
         return trainer
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #67758fc9

@@ -12,7 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -22,12 +22,13 @@ from ..core.errors import UsageError
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
 from ..core.statistics import Interval, over_samples
 from ..grader.test_cases import calls, literal, parse_source
-from .condition import ConditionConfig
 from .experiment import Condition, Experiment, LabConfig, Run, run_experiment, Runs, runs_folder
-from ..measure.hidden_tests import Visible
 from ..problems.curriculum import Composition, curriculum, draw_input, to_problem, value
 from ..record.plots import COLOURS, GREY
 from ..record.tables import markdown_table, plus_minus
+
+if TYPE_CHECKING:   # The command's help loads this module
+    from adversarial_rl.measure.hidden_tests import Visible
 
 # %% ../../nbs/14_lab/11_curve.ipynb #3fa3d650
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ _MAY_DIFFER = {'visible_tests', 'visible_choice', 'tester_share', 'discriminator
 def check_same(commands:Mapping[str, Sequence[str]] # Condition -> flags of a run
               )->None:
     "Raise `UsageError` if two conditions differ in more than tests and testers."
+    from adversarial_rl.lab.condition import ConditionConfig  # Loads PyTorch
+
     kinds = [ConditionConfig, TrainingConfig, PPOConfig, EvaluationConfig]
     first: dict[str, Any] | None = None
     for name, flags in commands.items():
@@ -93,7 +96,7 @@ _TRIED = 40   # Inputs in search of a difference, beside the baseline tests
 
 def _results(x:Composition, inputs:Sequence[tuple])->list[Any]: return [value(x, args) for args in inputs]
 
-def accepted_share(visible:Visible, n:int=100 # Held-out problems
+def accepted_share(visible:'Visible', n:int=100 # Held-out problems
                   )->float:
     "Share of wrong neighbours that pass all visible tests of their problem."
     accepted, wrong = 0, 0
@@ -207,6 +210,7 @@ def curve_figure(cells:Cells, seed:int, path:Path)->None:
     fig = Figure(figsize=(14, 5), layout='constrained')
     axes = fig.subplots(1, 3)
     order = {level: float(i) for i, level in enumerate(LEVELS)}
+    from adversarial_rl.measure.hidden_tests import Visible
     accepted = {level: accepted_share(Visible(x.n, x.choice, seed)) for level, x in LEVELS.items()}
     for ax, figure, places in zip(axes, ('hidden_pass_rate', 'hidden_pass_rate', 'hack_rate_sampled'),
                                   (order, accepted, order)):
