@@ -13,6 +13,7 @@ from adversarial_rl.core import commands
 from adversarial_rl.core.commands import Command
 from adversarial_rl.core.config import Sources
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.game import inference
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.lab.__main__ import COMMANDS
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
@@ -115,6 +116,19 @@ def test_a_signal_ends_a_batch_and_says_what_is_kept(number, code, tmp_path):
     assert process.returncode == code and 'Traceback' not in err
     kept = lines.read_bytes().count(b'\n') - 1
     assert f'stopped by {signal.Signals(number).name}: {kept} of 400 problems are in {lines}' in err
+
+
+def test_a_signal_right_after_a_line_counts_that_line(tmp_path, monkeypatch, capfd):
+    "It may arrive when a result is on the disk and the program has not taken note of it."
+    path, lines, append_line = tiny(tmp_path).save(), tmp_path/'r.jsonl', inference.append_line
+
+    def stopped(file, line):
+        append_line(file, line)
+        raise KeyboardInterrupt
+    monkeypatch.setattr(inference, 'append_line', stopped)
+    code = inference.main(['--checkpoint', str(path), '--batch', '--problems-file', 'starter',
+                           '--output', str(lines), '--max-tokens', '16'])
+    assert code == 130 and 'interrupted: 1 of 400 problems are in' in capfd.readouterr().err
 
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP])

@@ -188,7 +188,9 @@ def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:Infere
     settings |= dict(problems=fingerprint(problems), checkpoint=checksum(c.checkpoint))
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
-    def kept(): return f'{len(results)} of {len(problems)} problems are in {path}, and the same command does the others'
+    def kept():
+        written = len(unfinished(path, settings, _RESULT))   # A signal may come between a line and `results`
+        return f'{written} of {len(problems)} problems are in {path}, and the same command does the others'
     with progress_bar(len(problems), len(results), 'problem') as bar, says_what_is_kept(kept):
         for problem in problems:
             if problem.id in known: continue

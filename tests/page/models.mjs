@@ -1,20 +1,10 @@
 // Runs the page's models in node: node models.mjs FOLDER, where FOLDER holds asked.json (written by test_page.py).
 // Writes answered.json: token ids of every text, greedy tokens of every problem; and logits.bin, float32.
-import { readFile, writeFile } from 'node:fs/promises';
-import { Model } from '../../site/model/model.js';
-import { readSafetensors } from '../../site/model/weights.js';
+import { writeFile } from 'node:fs/promises';
 import { write } from '../../site/play/transcript.js';
 import { DISCRIMINATOR, GENERATOR, heading, opening } from '../../site/play/stages.js';
+import { asked, folder, model } from './asked.mjs';
 
-const [, , folder] = process.argv;
-const read = async (path) => {
-  const bytes = await readFile(path);
-  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
-};
-
-const asked = JSON.parse(await readFile(`${folder}/asked.json`, 'utf8'));
-const base = await Model.load(asked.model, read);
-const model = asked.adapter ? base.with(readSafetensors(await read(asked.adapter))) : base;
 const answered = {
   encoded: asked.texts.map((text) => model.tokenizer.encode(text)),
   prompts: asked.problems.map((problem) => [
