@@ -26,6 +26,14 @@ def of_file(name, **assumed):
 def comment_of(name): return re.findall(r'(?m)^#(.*)$', resource(f'configs/{name}.yaml').read_text())
 
 
+@pytest.mark.parametrize('file, gpu, size', [('t4', 't4', '3B'), ('a100', 'a100', '7B')])
+def test_a_larger_model_than_a_gpu_is_shipped_for_fits_unmerged(file, gpu, size):
+    config, ppo, evaluation = parse_config(KINDS, ['--config', f'configs/{file}.yaml'], '')
+    config.generator_model = config.discriminator_model = f'Qwen/Qwen2.5-Coder-{size}-Instruct'
+    memory = plan_run(config, ppo, evaluation, PlanConfig(gpu=gpu)).memory
+    assert memory['merged'] == 0 and peak(memory) < .9 * CARDS[gpu].memory * GB
+
+
 @pytest.fixture
 def no_network(monkeypatch):
     def refuse(*a, **k): raise OSError('no network here')

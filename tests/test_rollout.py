@@ -1,5 +1,6 @@
 "Rollouts of any causal language model: stages, limits, stops, chat templates, tokens that are never encoded twice."
 import weakref
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -267,16 +268,28 @@ def test_half_precision_samples_with_the_adapter_merged_only_where_that_is_fine_
     assert places == [w.data_ptr() for w in weights] and all(map(torch.equal, weights, before))
 
 
+def gpu(monkeypatch, left):
+    "A GPU with so many bytes of memory left."
+    monkeypatch.setattr(torch.cuda, 'get_device_properties', lambda _: SimpleNamespace(total_memory=int(left) + 7))
+    monkeypatch.setattr(torch.cuda, 'memory_allocated', lambda _: 7)
+
+
 @pytest.mark.parametrize('gigabytes,rows', [(1e-4, 1), (.5, 633), (16, 1024)])
 def test_a_gpu_samples_as_many_rows_as_its_memory_holds(qwen, tokenizer, monkeypatch, gigabytes, rows):
     "Half of what this process has not taken; a row is 384 kB of cache and 10 kB of logits."
-    from types import SimpleNamespace
-
     from adversarial_rl.model.rollout import _rows_that_fit
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
     assert _rows_that_fit(policy, 1000) == 256
     policy.device = torch.device('cuda')
-    monkeypatch.setattr(torch.cuda, 'get_device_properties',
-                        lambda _: SimpleNamespace(total_memory=int(gigabytes * 1e9) + 7))
-    monkeypatch.setattr(torch.cuda, 'memory_allocated', lambda _: 7)
+    gpu(monkeypatch, gigabytes * 1e9)
     assert abs(_rows_that_fit(policy, 1000) - rows) <= 1
+
+
+@pytest.mark.parametrize('copies, merged', [(1.9, False), (2.1, True)])
+def test_a_gpu_merges_adapters_where_the_copy_leaves_as_much(qwen, tokenizer, monkeypatch, copies, merged):
+    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
+    adapted = sum(m.get_base_layer().weight.nbytes for m in policy.model.modules() if hasattr(m, 'get_delta_weight'))
+    gpu(monkeypatch, copies * adapted)
+    policy.device = torch.device('cuda')
+    with policy.sampling('generator'):
+        assert {m.disable_adapters for m in policy.model.modules() if hasattr(m, 'get_delta_weight')} == {merged}

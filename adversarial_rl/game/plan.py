@@ -159,7 +159,8 @@ def plan_run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig, 
     from adversarial_rl.model.footprint import memory_estimate
     model, dtype = model_config(config.generator_model), _dtype(config)
     own = replace(config, problems_per_step=-(-config.problems_per_step // assumed.gpus))   # Of one process
-    memory = memory_estimate(own, ppo, model, dtype, prompt=assumed.prompt_tokens)
+    memory = memory_estimate(own, ppo, model, dtype, prompt=assumed.prompt_tokens,
+                             gpu=CARDS[assumed.gpu].memory * _GB)
     bases = 1 if config.generator_model == config.discriminator_model else 2
     costs = _Costs(config, ppo, assumed, _Model.of(model, memory['weights'] / bases, dtype))
     steps = schedule(config, len(config.stages))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
-from .policy import LARGE, LOGITS
+from .policy import LARGE, LOGITS, merge_fits
 from ..problems.stages import stage_limits, stages_named
 
 # %% ../../nbs/06_model/06_footprint.ipynb #63d56edc
@@ -76,7 +76,8 @@ def _sampling_bytes(shape:_Shape, rows:int, length:int, width:int)->int: # Rows 
 def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
                     model,                   # transformers configuration of both players' model
                     dtype:str='float16', *,  # Of the weights: float16 on a GPU, float32 on a CPU
-                    prompt:int=300           # Tokens of a prompt
+                    prompt:int=300,          # Tokens of a prompt
+                    gpu:float=float('inf')   # Bytes of its memory; too few for a merged copy mean none
                    )->dict[str, int]:        # Part -> bytes; 'sampling' and 'learning' take turns
     "Bytes that a run of the two-player game holds at its peak."
     shape, width = _model_shape(model), getattr(torch, dtype).itemsize
@@ -88,10 +89,11 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     tokens, head = min(ppo.micro_batch, rows) * length, shape.vocabulary * shape.hidden
     # Weights with the adapter, and the output layer's new layout
     merged = dict(float32=4 * (shape.adapted + head * (head >= LARGE)), float16=2 * shape.adapted, bfloat16=0)
-    return {'weights': shape.parameters * width * bases,
+    held = {'weights': shape.parameters * width * bases,
             'adapters': 2 * 4 * player * 2,
-            'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player,
-            'merged': merged[dtype],
+            'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player}
+    return {**held,
+            'merged': merged[dtype] * merge_fits(merged[dtype], gpu - sum(held.values())),
             'sampling': _sampling_bytes(shape, rows, length, width),
             'learning': _learning_bytes(shape, tokens, width, ppo.gradient_checkpointing)}
 

@@ -18,6 +18,7 @@ from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
 from .decoding import choose
+from .policy import memory_left
 from .static_step import fastest_decoder
 from ..problems.stages import PLAIN_STOP
 
@@ -231,9 +232,7 @@ def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
     heads = getattr(config, 'num_key_value_heads', None) or config.num_attention_heads
     size = getattr(config, 'head_dim', None) or config.hidden_size // config.num_attention_heads
     row = 2 * tokens * heads * size * width * (config.num_hidden_layers + 1) + 16 * config.vocab_size   # Cache, logits
-    # What this process holds, not what is free: the same state samples in the same parts
-    left = torch.cuda.get_device_properties(policy.device).total_memory - torch.cuda.memory_allocated(policy.device)
-    return max(1, min(4 * _MAX_ROWS, left // 2 // row))
+    return max(1, min(4 * _MAX_ROWS, memory_left(policy.device) // 2 // row))
 
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
               chance:torch.Tensor, # (P, n, S, limit of tokens)
