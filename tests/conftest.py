@@ -70,7 +70,7 @@ def restored_environment():
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('folders companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches '
            'parallel spiral faults promises models scripts commands tracking browser soak slurm live agents readme '
-           'grader_light environments testers structure views benign gpu_check fuzz page '
+           'grader_light environments testers structure views benign gpu_check fuzz page book '
            'rehearsal chat_model').split()
 
 
