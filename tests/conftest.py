@@ -68,10 +68,10 @@ def restored_environment():
 
 
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
-LONGEST = ('folders companions inference training comparison grpo kill mbpp hostile_elsewhere hostile switches '
-           'parallel spiral faults promises models scripts commands tracking browser soak slurm live agents readme '
-           'grader_light environments testers structure views benign gpu_check fuzz page book '
-           'rehearsal chat_model').split()
+LONGEST = ('companions folders training hostile_elsewhere inference comparison parallel grpo switches hostile kill '
+           'spiral gpu_check fuzz mbpp tracking page agents soak browser environments testers models faults promises '
+           'scripts commands slurm live readme book grader_light structure views benign rehearsal '
+           'chat_model').split()
 
 
 def pytest_collection_modifyitems(items):

@@ -50,7 +50,7 @@ def serving(folder, command=transformers_serve):
     try: yield p, f'http://127.0.0.1:{port}/v1'
     finally:
         p.terminate()
-        p.wait(20)
+        p.wait(120)
 
 
 @pytest.fixture(scope='module')
@@ -76,7 +76,7 @@ def test_it_writes_what_the_local_model_writes(server):
 def test_a_server_that_stops_is_one_clear_line(server):
     p, url = server
     p.terminate()
-    p.wait(20)
+    p.wait(120)
     with pytest.raises(UsageError, match='no server answers there'):
         Server(url, MODEL, 8, retries=1).write(['print(1)'] * 3)
 

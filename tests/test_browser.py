@@ -68,7 +68,7 @@ def lab(tmp_path_factory):
         yield root, f'http://127.0.0.1:{port}'
     finally:
         p.terminate()
-        p.wait(20)
+        p.wait(120)
 
 
 @pytest.fixture(scope='module')

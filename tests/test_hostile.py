@@ -15,7 +15,9 @@ from pathlib import Path
 
 import pytest
 from hostile import GROUPS, NAIVE, TABLE
+from hostile.case import SHORT
 
+from adversarial_rl.grader import pool
 from adversarial_rl.grader.grading import grade, grade_many, KINDS
 from adversarial_rl.grader.pool import default_sandbox
 
@@ -84,19 +86,33 @@ class World:
         for s in self.listeners: s.close()
         shutil.rmtree(self.root)
 
+WAITING = 6   # Programs that never end side by side, as they mostly wait
+
+def played(w, case):
+    "Outcome of a case, and of a correct program beside it."
+    return grade_many([(w.fill(case), case.tests), (f'# after {case.name}\n{GOOD[0]}', GOOD[1])], case.limits)
+
 @pytest.fixture(scope='module')
 def world(request):
+    off = tuple(filter(None, request.config.getoption('--off').split(',')))
+    before, pool._default = pool._default, pool.Sandbox(WAITING, off)
+    try: yield from worlds(request)
+    finally:
+        pool._default.close()
+        pool._default = before
+
+def worlds(request):
+    "The world, with all cases played."
     wanted = {item.callspec.params.get('case') for item in request.session.items if hasattr(item, 'callspec')}
     w = World()
     w.walled = any(word in layer for word in ('seccomp', 'filter') for layer in grade(*GOOD).layers)
     grade_many([(f'# {n}\n{GOOD[0]}', GOOD[1]) for n in range(50)])   # Every template has its judge
     w.before, w.outcomes = strays(), {}
     cases = [c for c in TABLE if c in wanted and (w.walled or GROUP[c] not in ('bombs', 'escapes'))]
-    for limits in dict.fromkeys(c.limits for c in cases):
-        batch = [c for c in cases if c.limits == limits]
-        jobs = [job for c in batch for job in ((w.fill(c), c.tests), (f'# after {c.name}\n{GOOD[0]}', GOOD[1]))]
-        outcomes = grade_many(jobs, limits)
-        w.outcomes.update(zip(batch, zip(outcomes[::2], outcomes[1::2])))
+    for short, together in ((True, WAITING), (False, 2)):
+        batch = [c for c in cases if (c.limits == SHORT) == short]
+        with concurrent.futures.ThreadPoolExecutor(together) as threads:
+            w.outcomes.update(zip(batch, threads.map(lambda c: played(w, c), batch)))
     yield w
     w.close()
 
@@ -108,7 +124,7 @@ def test_hostile(world, case):
     assert o.kind in (case.kinds or KINDS) and o.kind not in ('success', 'success_output', 'infra_error'), o
     assert 0 < len(o.message) <= 500 and all(c.isprintable() or c == '\n' for c in o.message), o
     assert 'ESCAPED' not in o.stdout and world.secret not in o.stdout + o.message, o
-    assert o.seconds < case.limits.wall_seconds + 3
+    assert o.seconds < case.limits.wall_seconds + 20   # It was stopped, also on a machine that does much else
     assert len(o.stdout.encode(errors='replace')) <= 4 * case.limits.output_bytes
     if case in world.folders:
         path, before = world.folders[case]
@@ -116,7 +132,7 @@ def test_hostile(world, case):
     assert good.passed and good.kind == 'success', good
 
 def test_nothing_outlives_its_run(world):
-    end = time.monotonic() + 2
+    end = time.monotonic() + 60
     marker = world.marker.encode()
     while (marked(marker) or len(strays()) > len(world.before)) and time.monotonic() < end: time.sleep(0.1)
     assert not marked(marker)

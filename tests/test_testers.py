@@ -15,6 +15,7 @@ from adversarial_rl.game.round import ProblemRound, Round, round_metrics
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grader.pool import Sandbox
 from adversarial_rl.grader.suites import judge_group
 from adversarial_rl.mbpp import evaluate_tester as command
 from adversarial_rl.mbpp.evaluate_tester import main
@@ -27,6 +28,7 @@ from adversarial_rl.measure.inputs import (
     boundary_values,
     draw,
     edges,
+    fill_expected,
     first_inputs,
     GUESS,
     Kind,
@@ -57,7 +59,10 @@ BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1)
 
 
 @pytest.fixture
-def brief(monkeypatch): monkeypatch.setattr(testers, 'LIMITS', BRIEF)
+def brief(monkeypatch):
+    "Little time for each program, and few inputs on which one may hang."
+    monkeypatch.setattr(testers, 'LIMITS', BRIEF)
+    monkeypatch.setattr(testers, '_POOL', 4)
 
 
 def problem(reference, *tests, signature='def f(n):', name='p'):
@@ -149,6 +154,19 @@ def test_a_mutant_that_never_ends_is_killed(brief):
     assert any('n += 1' in m.source for m in case.wrong) and case.programs[0].score == 0
     figures = evaluate_tester([case], [['assert f(3) == 0']])
     assert figures.mutation_score.mean > .5 and figures.validity_of_distinct.mean == 1
+
+
+def test_a_reference_that_never_ends_is_asked_all_inputs_once(monkeypatch):
+    "Five times with the whole time, then each input that is left with a fifth of it."
+    asked, run = [], Sandbox.map
+    def counted(self, jobs, *args):
+        asked.extend(jobs := list(jobs))
+        return run(self, jobs, *args)
+    monkeypatch.setattr(Sandbox, 'map', counted)
+    endless = problem('def f(n):\n    while n: pass\n    return 5', 'assert f(1) == 1')
+    tests = [f'assert f({n}) == 0' for n in range(9)]
+    assert fill_expected([endless], [tests], BRIEF) == [['assert f(0) == 5']]
+    assert [job.limits.wall_seconds for job in asked] == [.5] * 5 + [.1] * (len(asked) - 5) and len(asked) <= 9
 
 
 def test_a_hostile_reference_is_stopped_and_left_out(brief):

@@ -209,7 +209,7 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
         os.killpg(process.pid, signal.SIGINT)
         interrupted = True
     text = shown.decode()
-    assert process.wait(60) == 130 and 'Traceback' not in text and 'warning: wandb' not in text
+    assert process.wait(300) == 130 and 'Traceback' not in text and 'warning: wandb' not in text
     bar = r'(informal|structured) · (discriminator|generator): .*/10 \[\d\d:\d\d<\d\d:\d\d, ' \
           r'.*generator -?\d\.\d\d discriminator -?\d\.\d\d validity \d'
     assert re.search(bar, text), text

@@ -145,7 +145,7 @@ def test_ctrl_c_saves_and_resume_finishes(tmp_path, finished):
     process = processes.Command('run_training', *arguments(tmp_path), cwd=tmp_path)
     wait_for_steps(process, tmp_path, 6)
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     assert process.returncode == 130 and 'Traceback' not in err and '--resume goes on from there' in err
     done = len(metrics(tmp_path))
     assert load_checkpoint(checkpoints(tmp_path/'ck')[0])[1]['step'] == done

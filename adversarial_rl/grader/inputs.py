@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from .execution import Limits
 from .pool import Job
 from .suites import fill_in_many, passes_reference, Suite
 from .test_cases import arguments, literal, parse_source, test_input
@@ -89,14 +90,15 @@ def _judged(problem:Problem, group:Sequence[list[str]], domain:set[str], filled:
 # %% ../../nbs/03_grader/15_inputs.ipynb #ae343be6
 def judge_inputs(problems:Sequence[Problem],
                  groups:Sequence[Sequence[list[str]]],     # For each problem its suites, each a list of calls
-                 in_domain:Callable[[Problem, str], bool]  # Whether the problem's function takes such a call
+                 in_domain:Callable[[Problem, str], bool], # Whether the problem's function takes such a call
+                 limits:Limits|None=None                   # Of the run that asks the reference; a job's by default
                 )->list[list[InputSuite]]:                 # The same shape
     "Which inputs of each suite are valid and accepted, with tests made of them."
     domains = [list(dict.fromkeys(x for suite in group for x in suite if in_domain(p, x)))
                for p, group in zip(problems, groups)]
     def test(x): return f'assert {x} == 0'
     texts = fill_in_many([Job.of(p, tests=map(test, xs), suites=[map(test, suite) for suite in group])
-                          for p, xs, group in zip(problems, domains, groups)])
+                          for p, xs, group in zip(problems, domains, groups)], limits)
     filled = [{x: t for x, t in zip(xs, row) if t} for xs, row in zip(domains, texts)]
     passes = passes_reference([(p, [[row[x] for x in suite if x in row] for suite in group])
                                for p, row, group in zip(problems, filled, groups)])

@@ -101,13 +101,14 @@ def _asking(job:Job, lefts:dict[str, str])->Job:
     return replace(job, tests=tuple(filter(None, dict.fromkeys(lefts[t] for t in job.tests))), groups=tuple(groups))
 
 def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
-                 limits:Limits|None=None
+                 limits:Limits|None=None,
+                 most_runs:int|None=None   # As in `grade_many`; enough to give each test all of the time by default
                 )->list[list[str | None]]: # One list a job; None for a test without such a value
     "Tests of the form `assert f(...) == value` with the value that the reference returns."
     jobs = [as_job(x, limits) for x in asked]
     lefts = [[left_side(t, job.entry_points) for t in job.tests] for job in jobs]
     told = [_asking(job, dict(zip(job.tests, row))) for job, row in zip(jobs, lefts)]
-    outcomes = grade_many(told, most_runs=_most_runs(told))
+    outcomes = grade_many(told, most_runs=most_runs or _most_runs(told))
     filled = []
     for row, job, o in zip(lefts, told, outcomes):
         values = {left: text for left, text, ok in zip(job.tests, o.messages, o.per_test) if ok and is_literal(text)}

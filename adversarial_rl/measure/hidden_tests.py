@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.settings import TrainingConfig
+from ..grader.execution import Limits
 from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
 from ..grader.test_cases import test_input
@@ -48,6 +49,7 @@ class Visible:
 
 # %% ../../nbs/07_measure/03_hidden_tests.ipynb #7839ed70
 FRESH = 30   # Inputs a problem
+_BRIEF = Limits(cpu_seconds=1)   # Random inputs are often some on which a reference never ends
 _fresh: dict[Problem, list[str]] = {}
 
 def _make_fresh(problems:Sequence[Problem])->list[list[str]]:
@@ -58,7 +60,7 @@ def _make_fresh(problems:Sequence[Problem])->list[list[str]]:
         calls = [f"{p.function_name}({', '.join(map(repr, args))})" for args in random_inputs(p, 4 * FRESH, 'fresh')]
         by_input = {test_input(c, p.function_name): c for c in calls}
         groups.append([[c for text, c in by_input.items() if text not in known][:FRESH]])
-    return [suite.usable for suite, in judge_inputs(problems, groups, in_domain)]
+    return [suite.usable for suite, in judge_inputs(problems, groups, in_domain, _BRIEF)]
 
 def fresh_tests(problems:Sequence[Problem])->list[list[str]]: # One list a problem
     "Tests of random inputs, always the same for a problem; made once in a process."

@@ -173,17 +173,8 @@ def first_inputs(tests:list[str], name:str, n:int)->list[str]:
 # %% ../../nbs/07_measure/02_inputs.ipynb #04ea28a1
 def fill_expected(problems:list[Problem], suites:list[list[str]], limits:Limits=Limits())->list[list[str]]:
     "Suites with the reference's values in place of the tester's; test cases for which it returns none are left out."
-    filled: list[list[str]] = [[] for _ in suites]
-    waiting = dict(enumerate(suites))
-    for _ in range(5):   # More than five calls that never return: the rest is left out
-        results = fill_in_many([Job.of(problems[i], tests=tests) for i, tests in waiting.items()], limits)
-        unanswered = {}
-        for (i, tests), row in zip(waiting.items(), results):
-            filled[i] += [t for t in row if t]
-            last = max((k for k, t in enumerate(row) if t), default=-1)
-            if after := tests[last + 2:]: unanswered[i] = after
-        waiting = unanswered
-    return filled
+    rows = fill_in_many([Job.of(p, tests=tests) for p, tests in zip(problems, suites)], limits, most_runs=5)
+    return [[t for t in row if t] for row in rows]
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #5eb217c1
 def baseline_suites(make:Callable[[Problem, int, int | str], list[list]], # `random_inputs` or `boundary_values`

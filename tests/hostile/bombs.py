@@ -111,7 +111,8 @@ CASES = [
          'def f(x): split(11)',
          (*FULL, 'assertion_failure', 'output_limit'), limits=SHORT),
     bomb('recursion', 'def f(x): return f(x) + 1'),
-    bomb('recursion-without-limit', 'import sys\nsys.setrecursionlimit(10**9)\ndef f(x): return f(x) + 1'),
+    bomb('recursion-without-limit', 'import sys\nsys.setrecursionlimit(10**9)\ndef f(x): return f(x) + 1',
+         limits=SHORT),
     bomb('recursion-in-c',
          'import sys\n'
          'sys.setrecursionlimit(10**9)\n'

@@ -1,5 +1,5 @@
 "Programs that exit before the verdict, in every way."
-from .case import Case, ENDED
+from .case import Case, ENDED, SHORT
 
 LEFT = (*ENDED, 'runtime_error')
 NEVER = LEFT + ('assertion_failure',)
@@ -37,7 +37,7 @@ CASES = [
     Case('raise-signal', 'import signal\ndef f(x): signal.raise_signal(signal.SIGKILL)',
          kinds=('crash', 'runtime_error')),
     Case('stop-self', 'import os, signal\ndef f(x): os.kill(os.getpid(), signal.SIGSTOP)',
-         kinds=('timeout', 'crash', 'runtime_error', 'assertion_failure')),
+         kinds=('timeout', 'crash', 'runtime_error', 'assertion_failure'), limits=SHORT),
     Case('abort', 'import os\ndef f(x): os.abort()', kinds=('crash',)),
     Case('abort-at-import', 'import os\nos.abort()', kinds=('crash',)),
     Case('libc-exit', 'import ctypes\ndef f(x): ctypes.CDLL(None)._exit(0)', kinds=LEFT),
