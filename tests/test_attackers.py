@@ -585,7 +585,9 @@ held = mmap.mmap(fd, size, prot=mmap.PROT_READ)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
 sum(held[i] for i in range(0, size, 4096))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
-    assert grade(code, []).stdout == '0\n'
+    read = grade(code, [])
+    if not {'namespaces', 'landlock'} & set(read.layers): pytest.skip('no program opens files on this host')
+    assert read.stdout == '0\n'
     if not hasattr(ctypes.CDLL(None), 'madvise'): pytest.skip('needs glibc')
     advise = 'import ctypes, mmap, os\nfd = os.open(os.__file__, os.O_RDONLY)\nlibc = ctypes.CDLL(None)\n'
     held = 'held = mmap.mmap(fd, 0, prot=mmap.PROT_READ)\n'

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl import grade, Limits
+from adversarial_rl import grade, grade_many, Limits
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
 
@@ -206,3 +206,16 @@ def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path,
         if not root.exists(): break
         time.sleep(.1)
     assert not root.exists()
+
+
+LATE = ['from __future__ import annotations\ndef f(x: absent): return x', 'import datetime\n'
+        'def f(x): return int(datetime.datetime.strptime(str(2000 + x), "%Y").year) - 2000',
+        'import asyncio\ndef f(x): return asyncio.run(asyncio.sleep(0, x))',
+        'from concurrent.futures import ThreadPoolExecutor\ndef f(x): return [*ThreadPoolExecutor(1).map(abs, [x])][0]']
+
+
+@pytest.mark.parametrize('code', LATE)
+def test_modules_that_load_late_work_where_no_program_opens_files(code):
+    with Sandbox(1, off=('namespaces', 'landlock')) as sandbox:
+        [outcome] = grade_many([(code, ['assert f(5) == 5'])], sandbox=sandbox)
+    assert outcome.passed, outcome

@@ -35,11 +35,11 @@ from .packages import AS_ANSWERS, AS_NUMPY, load, Packages
 PRELOAD = '''collections copy datetime decimal enum fractions functools heapq itertools json math operator re
 string time types typing'''.split()
 _MORE = '''
-array ast base64 bisect bz2 calendar cmath colorsys configparser contextlib csv ctypes dataclasses difflib email
-encodings.idna encodings.utf_16 fnmatch glob gzip hashlib hmac html http.client inspect io keyword locale logging
-lzma numbers pathlib pickle platform pprint queue random secrets shutil signal sqlite3 statistics stringprep struct
-tempfile textwrap threading timeit traceback unicodedata unittest urllib.parse uuid warnings weakref
-xml.etree.ElementTree zipfile zlib zoneinfo'''.split()
+__future__ _strptime array ast asyncio base64 bisect bz2 calendar cmath colorsys concurrent.futures.thread configparser
+contextlib csv ctypes dataclasses difflib email encodings.idna encodings.utf_16 fnmatch glob gzip hashlib hmac html
+http.client importlib.resources inspect io keyword locale logging lzma numbers pathlib pickle platform pprint queue
+random secrets shutil signal sqlite3 statistics stringprep struct tempfile textwrap threading timeit traceback
+unicodedata unittest urllib.parse uuid warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo'''.split()
 
 def preload(names:Iterable[str]):
     "Import these modules, as far as they exist."
