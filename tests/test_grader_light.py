@@ -67,7 +67,7 @@ AWAITING = 'import ast, asyncio, sys; asyncio.run(eval(compile(sys.stdin.read(),
 
 def test_the_page_for_trainers_needs_no_package(light, tmp_path):
     "Its code without the line that imports fastcore."
-    cells = json.loads((ROOT/'nbs'/'03_grader'/'12_use.ipynb').read_text())['cells']
+    cells = json.loads((ROOT/'nbs'/'03_grader'/'13_use.ipynb').read_text())['cells']
     code = '\n'.join(''.join(c['source']) for c in cells if c['cell_type'] == 'code')
     mine = 'def test_eq(a, b): assert a == b, (a, b)'
     command = AWAITING.format(flag=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)

@@ -214,7 +214,7 @@ def test_trl_takes_the_rewards_of_the_page_for_trainers(tmp_path, tokenizer, qwe
     "As it stands there, and as an async function."
     from datasets import Dataset
     from trl import GRPOConfig, GRPOTrainer
-    cells = json.loads((ROOT/'nbs'/'03_grader'/'12_use.ipynb').read_text())['cells']
+    cells = json.loads((ROOT/'nbs'/'03_grader'/'13_use.ipynb').read_text())['cells']
     sources = [''.join(c['source']) for c in cells]
     page = {}
     for source in sources:
