@@ -687,7 +687,8 @@ UNREADABLE = [f'assert f(1) == 2\n{ODD}()', f'{ODD}.run()\nassert f(1) == 2', f'
 def test_no_text_of_a_test_ends_its_caller(test):
     parse_tests(test, 'f')
     for tests in [test], [test, CHECKS[0]], [CHECKS[0], test]:
-        assert grade(WRONG, tests, function_name='f').kind in ('assertion_failure', 'unsupported')
+        kind = grade(WRONG, tests, function_name='f').kind   # From 3.12 on the text is read, and its call is an error
+        assert kind in ('assertion_failure', 'unsupported', 'runtime_error')
     assert grade(WRONG, [test, CHECKS[0]], function_name='f').per_test[1] is False
 
 
