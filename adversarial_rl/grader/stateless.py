@@ -12,22 +12,21 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 # %% ../../nbs/03_grader/08_stateless.ipynb #0fa4f222
-_PLAIN = set('abs all any bin bool chr dict divmod float frozenset hex int len list max min oct ord pow range repr '
-             'round set sorted str sum tuple'.split())
-_ITERATORS = {'enumerate', 'reversed', 'zip'}
-_CONSUMERS = {'all', 'any', 'dict', 'frozenset', 'list', 'max', 'min', 'set', 'sorted', 'sum', 'tuple'}
-_METHODS = set(
-    'add append bit_length capitalize center clear copy count difference discard endswith extend find get index insert '
-    'intersection isalnum isalpha isdigit islower isspace issubset issuperset isupper items join keys ljust lower '
-    'lstrip partition pop remove replace reverse rfind rjust rpartition rsplit rstrip setdefault sort split splitlines '
-    'startswith strip swapcase symmetric_difference title union update upper values zfill'.split())
+_PLAIN = set('abs all any bin bool chr dict divmod float hex int len list max min oct ord pow range repr round sorted '
+             'str sum tuple'.split())
+_ITERATORS, _VIEWS = {'enumerate', 'reversed', 'zip'}, {'items', 'keys'}
+_CONSUMERS = {'all', 'any', 'dict', 'list', 'max', 'min', 'sorted', 'sum', 'tuple'}
+_METHODS = _VIEWS | set(
+    'append bit_length capitalize center clear copy count endswith extend find get index insert isalnum isalpha '
+    'isdigit islower isspace isupper join ljust lower lstrip partition pop remove replace reverse rfind rjust '
+    'rpartition rsplit rstrip setdefault sort split splitlines startswith strip swapcase title update upper values '
+    'zfill'.split())
 _NODES = (
-    ast.FunctionDef, ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.Delete, ast.For,
-    ast.While, ast.If, ast.Assert, ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.BoolOp, ast.NamedExpr, ast.BinOp,
-    ast.UnaryOp, ast.IfExp, ast.Dict, ast.Set, ast.List, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp,
-    ast.GeneratorExp, ast.comprehension, ast.Compare, ast.Call, ast.keyword, ast.JoinedStr, ast.FormattedValue,
-    ast.Constant, ast.Attribute, ast.Subscript, ast.Slice, ast.Starred, ast.Name, ast.expr_context, ast.boolop,
-    ast.operator, ast.unaryop, ast.cmpop)
+    ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.Delete, ast.For, ast.While, ast.If, ast.Assert,
+    ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.BoolOp, ast.NamedExpr, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict,
+    ast.List, ast.Tuple, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Compare, ast.Call,
+    ast.keyword, ast.JoinedStr, ast.FormattedValue, ast.Constant, ast.Subscript, ast.Slice, ast.Starred,
+    ast.expr_context, ast.boolop, ast.operator, ast.unaryop, ast.cmpop)
 
 # %% ../../nbs/03_grader/08_stateless.ipynb #54ec068d
 def _pairs(tree:ast.AST)->Iterator[tuple[ast.AST, ast.AST]]: # Holder and node
@@ -48,8 +47,8 @@ def _consumed(holder:ast.AST, node:ast.AST)->bool:
     return name == 'zip' or name in (*_CONSUMERS, 'enumerate') and node is holder.args[0]
 
 def _makes_iterator(node:ast.AST)->bool:
-    if isinstance(node, ast.Call): return getattr(node.func, 'id', '') in _ITERATORS
-    return isinstance(node, ast.GeneratorExp)
+    if not isinstance(node, ast.Call): return isinstance(node, ast.GeneratorExp)
+    return getattr(node.func, 'id', '') in _ITERATORS or getattr(node.func, 'attr', '') in _VIEWS
 
 def _keeps(holder:ast.AST, node:ast.AST, functions:set[str], bound:set[str])->bool: # Names that may be called; values
     "Whether a node of a function may keep something, or show an address."
@@ -75,8 +74,7 @@ def _plain_function(f:ast.stmt, functions:set[str])->bool: # Names that may be c
     bound, defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
     return (all(isinstance(x, ast.Constant) for x in defaults) and not bound & (functions | set(dir(builtins)))
             and not any(name.startswith('__') for name in bound)
-            and not any(isinstance(node, ast.FunctionDef) or _keeps(holder, node, functions, bound)
-                        for holder, node in _pairs(f)))
+            and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(f)))
 
 def _annotations(f:ast.FunctionDef)->list[ast.expr]:
     "Take the annotations off a function; Python looks at them once, before any call."
