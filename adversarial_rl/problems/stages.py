@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['REASONING_STAGES', 'PLAN_STAGE', 'STAGES', 'TEST_STAGE', 'INPUT_STAGE', 'PLAIN_STOP', 'ReasoningStage',
-           'stages_named', 'stage_limits', 'check_limits', 'plain_pieces', 'chat_pieces', 'pieces', 'extract_code']
+           'stages_named', 'stage_limits', 'check_limits', 'plain_pieces', 'chat_pieces', 'pieces', 'user_turn',
+           'extract_code']
 
 # %% ../../nbs/02_problems/02_stages.ipynb #3808d940
 import re
@@ -87,14 +88,18 @@ def plain_pieces(problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     return [(opening if i == 0 else '') + s.heading for i, s in enumerate(stages)]
 
 # %% ../../nbs/02_problems/02_stages.ipynb #94c8956b
+def _opening(problem:Problem)->str:
+    "The problem, as the first turn states it."
+    text, signature = f'{problem.description}\n\n', problem.function_signature
+    return text + (f'The signature is:\n```python\n{signature}\n```\n\n' if signature else '')
+
 _ANSWER = '<<answer>>'   # Stands for what the model writes
 
 def chat_pieces(tokenizer,  # Of transformers, with a chat template
                 problem:Problem, stages:Sequence[ReasoningStage])->list[str]:
     "The fixed text before each stage, for a model with a chat template."
-    opening = f'{problem.description}\n\n'
-    if problem.function_signature: opening += f'The signature is:\n```python\n{problem.function_signature}\n```\n\n'
-    messages = []
+    opening = _opening(problem)
+    messages = list[dict[str, str]]()
     for stage in stages:
         messages += [dict(role='user', content=opening + stage.instruction), dict(role='assistant', content=_ANSWER)]
         opening = ''
@@ -109,6 +114,14 @@ def pieces(tokenizer,                         # With or without a chat template
     named = [replace(s, instruction=s.instruction.replace('{name}', problem.function_name)) for s in stages]
     if getattr(tokenizer, 'chat_template', None): return chat_pieces(tokenizer, problem, named)
     return plain_pieces(problem, named)
+
+# %% ../../nbs/02_problems/02_stages.ipynb #7c1be2e1
+def user_turn(problem:Problem, stage:ReasoningStage,
+              n_tests:int=4 # At most, where the stage writes tests
+             )->str:
+    "The user's turn that asks for one stage without the others."
+    instruction = stage.instruction.replace('{name}', problem.function_name).replace('{n}', str(n_tests))
+    return _opening(problem) + instruction
 
 # %% ../../nbs/02_problems/02_stages.ipynb #bef61047
 _FENCE = re.compile(r'```[^\n`]*\n(.*?)(?:```|\Z)', re.S)
