@@ -279,6 +279,54 @@ def test_a_program_that_remembers_nothing_has_the_verdicts_of_one_process_for_ea
     assert name == 'not loaded' or sandbox.started >= 3
 
 
+LEAKS = """def f(x):
+    if x == 0:
+        a = []
+        a.append(a)
+        a.append("a" * (40 << 20))
+        return 0
+    return "a" * x"""
+SHARED_LIMITS = {   # Program, and the tests of each author
+    'an answer for which a leak left no memory': (
+        LEAKS, [['assert f(0) == 0'], ['assert len(f(12 << 20)) == 12 << 20']]),
+    'answers that fill the judge': (
+        'def f(x): return [[]] * x', [[f'assert f({n}) == [[]] * {n}'] for n in range(150000, 150006)]),
+    'messages that fill the report': (
+        'def f(x): return str(x) * 80', [[f'f({n}111111111)' for n in range(m, m + 270)] for m in (100, 400)])}
+
+
+@linux
+@pytest.mark.parametrize('name', SHARED_LIMITS)
+def test_no_author_takes_memory_or_messages_from_another(name, monkeypatch):
+    code, suites = SHARED_LIMITS[name]
+    tests, limits = tuple(t for suite in suites for t in suite), Limits(memory_mb=64)
+    groups = tuple(map(frozenset, suites))
+    jobs = [Job(f'{code}\n# {n}', tests, limits, ('f',), groups) for n in range(2)]   # Two orders
+    with Sandbox(1) as sandbox:
+        together = grade_many(jobs, sandbox=sandbox)
+        monkeypatch.setattr(grading, 'stateless', lambda code: False)
+        apart = grade_many(jobs, sandbox=sandbox)
+    assert [(o.kind, o.per_test, o.messages) for o in together] == [(o.kind, o.per_test, o.messages) for o in apart]
+
+
+@pytest.mark.parametrize('given', ['zip([{}])', '{{{}}}', 'str, {}', 'f, {}'])
+def test_tests_that_can_show_an_address_have_a_process_for_each_author(given):
+    suites = [frozenset([f'f({given.format(n)})']) for n in range(3)]
+    tests = tuple(t for suite in suites for t in suite)
+    with Counting(1) as sandbox:
+        grade_many([Job('def f(x, y=0): return str(x)[-6:]', tests, QUICK, ('f',), tuple(suites))], sandbox=sandbox)
+    assert sandbox.started == 3
+
+
+def test_a_run_of_several_authors_counts_where_nothing_stopped_it():
+    part, ok = Job('', tuple(TESTS)), Step('ok')
+    reports = {True: [Report(steps=(ok, ok, Step('assertion_failure'))), Report(steps=(Step('syntax_error'),))],
+               False: [Report(steps=(ok, ok), killed='wall', seconds=9.), Report(steps=(ok, ok, Step('gone'))),
+                       Report(steps=(ok, ok, ok), killed='output'), Report(steps=(ok, ok, Step('memory_limit')))]}
+    for counts, several in reports.items():
+        for report in several: assert grading._took_nothing(part, report) == counts, report
+
+
 REMEMBERING = ('seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)',
                'def f(x, n=[]):\n    n.append(x)\n    return len(n)')
 

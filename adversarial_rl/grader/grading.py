@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from ..core.parallel import dealt_out
 from .execution import Limits, LONGEST, Step
 from .pool import default_sandbox, Job, planned, Report, Sandbox
-from .stateless import stateless
+from .stateless import gives_data, stateless
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/09_grading.ipynb #ca20c481
@@ -165,16 +165,28 @@ def as_job(asked:Asked,            # A job, (program, tests), or (program, tests
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
 _Runs = dict[Job, list[tuple[Job, Report]]]
 
+_MOST_TOGETHER = 128   # Tests whose messages fit into one report, however long they are
+
+def _can_share(part:Job)->bool:
+    "Whether nothing that these tests give to the program outlives a call or shows an address."
+    texts = [planned(test, part.entry_points)[0] for test in part.tests]
+    return len(texts) <= _MOST_TOGETHER and all(map(gives_data, texts))
+
+def _took_nothing(part:Job, report:Report)->bool:
+    "Whether no test can have taken time or memory from another: none was stopped, and none ran out of memory."
+    starved = any(step.kind == 'memory_limit' for step in report.steps)
+    return not starved and not report.killed and tuple(_steps(report, part)) == report.steps
+
 def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:Callable[[list[Job]], list[Report]]):
     "Run programs that remember nothing once for all authors; what is left to run stays in `cut`."
     several = [job for job, apart in cut.items() if len(apart) > 1 and stateless(job.code)]
     whole = {job: parts(replace(job, groups=())) for job in several}
-    joined = {job: first for job, (first, *_) in whole.items() if len(first.tests) > len(cut[job][0].tests)}
+    joined = {job: first for job, (first, *_) in whole.items()
+              if len(first.tests) > len(cut[job][0].tests) and _can_share(first)}
     once = list(dict.fromkeys(joined.values()))
     found = dict(zip(once, dealt_out(run_all, once) if once else []))
     for job, part in joined.items():
-        if any(step.kind == 'memory_limit' for step in found[part].steps) or _unreached(part, found[part]): continue
-        runs[job], cut[job] = [(part, found[part])], whole[job][1:]   # No test has taken anything from another
+        if _took_nothing(part, found[part]): runs[job], cut[job] = [(part, found[part])], whole[job][1:]
 
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
     "Run these parts of jobs, and again without each test that stops its program."

@@ -50,6 +50,8 @@ def base_names(kind:type)->list[str]:
     return [c.__name__[:100] for c in kind.__mro__[:20]]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #72c6e1a9
+_NO_MEMORY = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
+
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
     def __init__(self, link:Link, namespace:dict[str, Any]):
@@ -94,12 +96,12 @@ class Host:
         "Answer one request."
         try: answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
         except EOFError: raise
-        except MemoryError: answer = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
+        except MemoryError: answer = _NO_MEMORY
         except BaseException as e: answer = ['refused', f'an answer that is not plain data ({type(e).__name__})']
         flush_output()
         try: self.link.send(answer)
-        except (ValueError, RecursionError, MemoryError) as e:
-            self.link.send(['refused', str(e)[:200] or type(e).__name__])
+        except MemoryError: self.link.send(_NO_MEMORY)
+        except (ValueError, RecursionError) as e: self.link.send(['refused', str(e)[:200]])
 
     def values(self, names:Sequence[str])->list:
         "Packed values of the names that the program defines."
@@ -337,7 +339,8 @@ class Conversation:
         except EOFError:
             self.gone = True
             self.fail(Gone('the program is gone'))
-        except (ValueError, TypeError, RecursionError, MemoryError) as e:
+        except MemoryError: self.fail(MemoryError())
+        except (ValueError, TypeError, RecursionError) as e:
             self.fail(Refused(f'the answer cannot be read: {e}'[:200]))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
@@ -610,7 +613,8 @@ def _wait_for_program(link:Link)->Step:
     return Step('runtime_error', 'the program sent an unexpected message')
 
 # %% ../../nbs/03_grader/04_judge.ipynb #63f2e80d
-VERDICTS:dict[type[BaseException], str] = {Gone: 'gone', Refused: 'assertion_failure', Unsupported: 'unsupported'}
+VERDICTS:dict[type[BaseException], str] = {
+    Gone: 'gone', Refused: 'assertion_failure', Unsupported: 'unsupported', MemoryError: 'memory_limit'}
 
 def _one_test(call:Call, run:Callable[[], Step])->Step:
     "The verdict of a test: a violation by the program counts before anything that the test says."
@@ -619,7 +623,7 @@ def _one_test(call:Call, run:Callable[[], Step])->Step:
     except (Gone, Refused, Unsupported) as e: call.problem = call.problem or e
     except Exception: call.problem = call.problem or Refused('the answer cannot be read')
     problem, call.problem = call.problem, None
-    if problem: return Step(VERDICTS[type(problem)], str(problem))
+    if problem: return Step(VERDICTS[type(problem)], str(problem) or type(problem).__name__)
     return step if call.answered or step.kind != 'ok' else Step('unsupported', 'the test asks the program nothing')
 
 def _value_text(value:Any)->str: # '' for what is not plain data, or is longer than a message
