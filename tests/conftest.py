@@ -69,9 +69,9 @@ def restored_environment():
 
 # Files that start trainings, browsers or hundreds of programs; `make test-fast` leaves them out
 LONGEST = ('companions engines folders training hostile_elsewhere inference comparison parallel grpo switches hostile '
-           'kill spiral gpu_check fuzz mbpp tracking page agents soak browser environments testers models faults'
+           'kill spiral gpu_check fuzz mbpp tracking page agents soak browser environments testers models faults '
            'promises scripts commands slurm live readme book grader_light structure views benign rehearsal '
-           'chat_model').split()
+           'chat_model trl').split()
 
 
 def pytest_collection_modifyitems(items):

@@ -27,7 +27,8 @@ from ..core.machine import Platform
 from ..core.settings import check
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
-from .code_execution import load_learner, text_of, train_and_report, train_with_trl, whole_program
+from .code_execution import load_learner, train_and_report, train_with_trl
+from .rewards import text_of, whole_program
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..model.agents import Agent, as_prompt, chats, Local, Server, Source
 from ..model.policy import load_model, Policy
