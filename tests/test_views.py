@@ -1,4 +1,5 @@
-"Every view on small data: each control moves through all of its values, and the picture changes."
+"Every view on small data: each control moves through all of its values, the picture changes, and it can be read."
+import itertools
 import json
 import random
 import subprocess
@@ -13,6 +14,7 @@ from adversarial_rl.grader.suites import Suite
 from adversarial_rl.mbpp.report import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
+from adversarial_rl.record import plots
 from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,6 +27,7 @@ def run_folder(folder, seed):
         return {'step': i, 'stage': ['informal', 'structured', 'code'][i // 30],
                 'learner': ['generator', 'discriminator'][i % 2], 'reward/generator': i / 200 + rng.random() / 5,
                 'reward/discriminator': rng.random() / 4, 'validity': .4 + i / 300 + rng.random() / 9,
+                'solved': .2 + i / 200, 'hack_rate': .1, 'distinct': .9 - i / 200, 'discriminator/kl': i / 900,
                 'generator/kl': None if i % 2 else i / 1000}
     folder.mkdir(parents=True)
     (folder/'metrics.jsonl').write_text(''.join(json.dumps(row(i)) + '\n' for i in range(90)))
@@ -62,10 +65,13 @@ def a_game(step, history, moves):
     return dict(step=step, game='tic_tac_toe', opening=0, history=history, broke=None, returns=[1., -1.], turns=turns)
 
 
+def won_game(): return a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)'])
+
+
 def all_views(folder):
     "Name -> widget."
     one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
-    games = [a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)']),
+    games = [won_game(),
              a_game(2, [8, 3, 7, 4, 6], ['x(2,2)', 'o(1,0)', 'x(2,1)', 'o(1,1)', 'x(2,0)'])]
     before, after = mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])
     return dict(metrics=views.explore_metrics(one), runs=views.compare_runs(dict(one=one, two=two)),
@@ -76,7 +82,7 @@ def all_views(folder):
 def values_of(control):
     "All values of a control, or the ends and the middle of a slider."
     import ipywidgets as w
-    if isinstance(control, w.SelectMultiple): return [(x,) for x in control.options] + [(), tuple(control.options)]
+    if isinstance(control, views.TickBoxes): return [(x,) for x in control.options] + [(), tuple(control.options)]
     if isinstance(control, w.IntSlider): return sorted({control.min, (control.min + control.max) // 2, control.max})
     return [x[1] if isinstance(x, tuple) else x for x in control.options]
 
@@ -92,8 +98,8 @@ def shown(tmp_path_factory):
 
 @pytest.mark.parametrize('name', NAMES)
 def test_every_control_moves_the_picture(shown, name):
-    controls, picture = shown[name].children
-    assert bytes(picture.value).startswith(b'\x89PNG')
+    controls, picture, caption = shown[name].children
+    assert bytes(picture.value).startswith(b'\x89PNG') and caption.value.endswith('.')
     for c in controls.children:
         pictures, before = set(), c.value
         for value in values_of(c):
@@ -109,6 +115,79 @@ def test_pictures_fit_a_page(shown, name):
     import struct
     wide, high = struct.unpack('>II', bytes(shown[name].children[1].value)[16:24])
     assert 300 <= wide <= 1000 and 150 <= high <= 1200
+
+
+def test_several_are_chosen_with_boxes_and_members_count_from_one(shown):
+    metrics, picture = shown['metrics'].children[0].children[0], shown['metrics'].children[1]
+    before = bytes(picture.value)
+    for box in metrics.boxes: box.value = True
+    assert metrics.value == metrics.options and bytes(picture.value) != before
+    for name in ('attempts', 'replay', 'mbpp'): assert shown[name].children[0].children[1].min == 1
+
+
+def all_figures(folder):
+    "Name -> figure."
+    one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
+    unfinished = run_folder(folder/'unfinished', 2)
+    (unfinished/'training_results.json').unlink()
+    before, after = mbpp_report([i % 3 == 0 for i in range(100)]), mbpp_report([i % 4 < 2 for i in range(100)])
+    rows = views._rows(one)
+    panels = {title: {'problems solved': 'solved', 'valid tests': 'validity'} for title in ('some', 'others', 'more')}
+    table = plots.pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
+    return dict(training=plots.training_figure(one), unfinished=plots.training_figure(unfinished),
+                seeds=plots._seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
+                metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
+                runs=views.runs_figure(dict(one=one, two=two), 'validity'),
+                mbpp=views.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
+                replay=replay.game_figure(won_game()))
+
+
+def texts_of(figure, monkeypatch):
+    "Every text that is drawn, with its box in dots."
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.text import Text
+    drawn, draw, canvas = {}, Text.draw, FigureCanvasAgg(figure)
+    def noted(text, renderer):
+        if text.get_visible() and text.get_text().strip(): drawn[id(text)] = text
+        draw(text, renderer)
+    monkeypatch.setattr(Text, 'draw', noted)
+    canvas.draw()
+    return [(text, text.get_window_extent(canvas.get_renderer())) for text in drawn.values()]
+
+
+@pytest.fixture(scope='module')
+def figures(tmp_path_factory):
+    pytest.importorskip('pyspiel')
+    return all_figures(tmp_path_factory.mktemp('figures'))
+
+
+FIGURES = ('training', 'unfinished', 'seeds', 'cross_play', 'metrics', 'runs', 'mbpp', 'attempt', 'replay')
+
+
+@pytest.mark.parametrize('name', FIGURES)
+def test_text_can_be_read(figures, name, monkeypatch):
+    "At least nine points at a width of eight inches, inside the figure, and no text on another."
+    figure = figures[name]
+    texts = texts_of(figure, monkeypatch)
+    wide, high = figure.get_size_inches() * figure.dpi
+    assert texts and wide <= 8 * figure.dpi
+    for t, box in texts:
+        assert t.get_fontsize() >= 9, t.get_text()
+        assert box.x0 >= -2 and box.y0 >= -2 and box.x1 <= wide + 2 and box.y1 <= high + 2, f'{t.get_text()!r} is cut'
+    for (a, one), (b, two) in itertools.combinations(texts, 2):
+        across = min(one.x1, two.x1) - max(one.x0, two.x0)
+        down = min(one.y1, two.y1) - max(one.y0, two.y0)
+        assert across < 2 or down < 2, f'{a.get_text()!r} and {b.get_text()!r} overlap'
+
+
+@pytest.mark.parametrize('name', sorted({*FIGURES} - {'attempt'}))
+def test_figures_have_no_background_of_their_own(figures, name):
+    import io
+
+    from PIL import Image
+    image = Image.open(io.BytesIO(views.png(figures[name]))).convert('RGBA')
+    assert image.getpixel((0, image.height - 1))[3] == 0
+    assert image.getchannel('A').getextrema()[1] > 200
 
 
 def test_an_error_in_a_figure_is_raised():

@@ -18,7 +18,7 @@ from ..core.settings import setting
 from ..core.statistics import over_samples
 from .experiment import Condition, Experiment, LabConfig, run_experiment, Runs, runs_folder
 from .seeds import RUN_FLAGS, TRAININGS
-from ..record.plots import COLOURS, draw_runs, series
+from ..record.plots import COLOURS, draw_runs, INK, series, themed, WIDE
 from ..record.tables import markdown_table, plus_minus
 
 # %% ../../nbs/14_lab/03_baselines.ipynb #6334b541
@@ -48,10 +48,11 @@ def baseline_table(runs:dict[str, list[Rows]] # Baseline -> metrics of its seeds
     return markdown_table(['baseline', *figures], rows)
 
 # %% ../../nbs/14_lab/03_baselines.ipynb #7b43b5e6
-def baseline_figure(runs:dict[str, list[Rows]], path:Path):
+@themed
+def _baseline_figure(runs:dict[str, list[Rows]])->Figure:
     "Three panels: moves that keep the value, mean advantages, and the gradient's variance on the same games."
-    fig = Figure(figsize=(13, 4), layout='constrained')
-    a, b, c = fig.subplots(1, 3)
+    fig = Figure(figsize=(WIDE, 6), layout='constrained')
+    a, b, c, names = fig.subplots(2, 2).ravel()
     for (kind, label), colour in zip(BASELINES.items(), COLOURS):
         def draw(ax, name, label, **look):
             draw_runs(ax, [series(rows, f'{_GAME}/{name}') for rows in runs[kind]], label, colour, start=False, **look)
@@ -62,14 +63,17 @@ def baseline_figure(runs:dict[str, list[Rows]], path:Path):
                     for rows in runs['role']]
         draw_runs(c, relative, label, colour, span=3, start=False)
     a.set(title='moves that keep the value')
-    a.legend(frameon=False, fontsize=8)
-    b.set(title='mean advantage of each role (second dotted)')
-    b.axhline(0, color='black', lw=.8)
+    names.legend(*a.get_legend_handles_labels(), loc='center')
+    names.axis('off')
+    b.set(title='mean advantage, second role dotted')
+    b.axhline(0, color=INK, lw=.8)
     c.set(title='variance of the gradient / its squared length,\non the same games', yscale='log')
-    for ax in (a, b, c):
-        ax.set(xlabel='step')
-        ax.spines[['top', 'right']].set_visible(False)
-    fig.savefig(path, dpi=110)
+    for ax in (a, b, c): ax.set(xlabel='step')
+    return fig
+
+def baseline_figure(runs:dict[str, list[Rows]], path:Path):
+    "Write the figure of the runs, kind of baseline -> rows of each seed, as a file."
+    _baseline_figure(runs).savefig(path, dpi=110)
 
 # %% ../../nbs/14_lab/03_baselines.ipynb #50598b41
 @dataclass

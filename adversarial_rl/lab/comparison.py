@@ -7,6 +7,7 @@ __all__ = ['CONDITIONS', 'REWARDS', 'KINDS', 'Measured', 'measured', 'mean_curve
            'tester_table', 'comparison_figure', 'ComparisonConfig', 'run']
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #47e46b3c
+import textwrap
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +24,7 @@ from ..core.settings import setting
 from ..core.statistics import over_samples
 from .experiment import Condition, Experiment, LabConfig, run_experiment, Runs, runs_folder
 from ..problems.stages import REASONING_STAGES
-from ..record.plots import COLOURS
+from ..record.plots import COLOURS, INK, themed, WIDE
 from ..record.tables import markdown_table, plus_minus
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #ce2fafa7
@@ -137,28 +138,34 @@ def _draw_testers(ax:Axes, results:dict[str, list[Measured]]):
     cells = {c: [over_samples([s.tester[name] for s in seeds]) for name in names]
              for c, seeds in zip(COLOURS, results.values()) if seeds[0].tester}
     if not cells: return
-    means, halves = (pd.DataFrame({c: [f(x) for x in xs] for c, xs in cells.items()}, [_TESTER[n] for n in names])
+    shown = [textwrap.fill(_TESTER[name], 12) for name in names]
+    means, halves = (pd.DataFrame({c: [f(x) for x in xs] for c, xs in cells.items()}, shown)
                      for f in (lambda x: x.mean, lambda x: x.half_width))
-    means.plot.bar(ax=ax, yerr=halves, color=list(cells), width=.8, rot=0, legend=False, ylim=(0, 1), fontsize=8)
+    means.plot.bar(ax=ax, yerr=halves, color=list(cells), width=.8, rot=0, legend=False, ylim=(0, 1), ecolor=INK)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #7801b756
 _PANELS = {'pass_rate': 'held-out problems solved, greedy', 'pass_rate_sampled': 'held-out problems solved, sampled',
            'validity': 'valid tests, held-out problems', 'distinct': 'distinct inputs among all tests'}
 
-def comparison_figure(results:dict[str, list[Measured]], path:Path):
+@themed
+def _comparison_figure(results:dict[str, list[Measured]])->Figure:
     "Curves of what the first condition's learners were measured by, and the testers at the end."
-    fig = Figure(figsize=(13, 5.4), layout='constrained')
-    axes = fig.subplots(1, 3)
+    fig = Figure(figsize=(WIDE, 6), layout='constrained')
+    axes = fig.subplots(2, 2).ravel()
     first, *_ = next(iter(results.values()))
     for ax, name in zip(axes[:2], [name for name in _PANELS if name in first.curves]):
         _draw_curves(ax, results, name)
         ax.set(title=_PANELS[name])
     _draw_testers(axes[2], results)
     axes[2].set(title="the discriminator's tests at the end")
-    for ax in axes: ax.spines[['top', 'right']].set_visible(False)
     patches = [Patch(color=c, label=seeds[0].label) for c, seeds in zip(COLOURS, results.values())]
-    fig.legend(handles=patches, loc='outside lower center', ncol=4, frameon=False, fontsize=8)
-    fig.savefig(path, dpi=110)
+    axes[3].legend(handles=patches, loc='center')
+    axes[3].axis('off')
+    return fig
+
+def comparison_figure(results:dict[str, list[Measured]], path:Path):
+    "Write the figure of the conditions, name -> measured seeds, as a file."
+    _comparison_figure(results).savefig(path, dpi=110)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #a663d26c
 KINDS = {'conditions': CONDITIONS, 'rewards': REWARDS}

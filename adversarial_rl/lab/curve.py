@@ -9,6 +9,7 @@ __all__ = ['LEVELS', 'TESTERS', 'SHARES', 'CONDITIONS', 'Cells', 'Level', 'check
 # %% ../../nbs/14_lab/10_curve.ipynb #8b43af41
 import itertools
 import random
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -24,7 +25,7 @@ from ..core.statistics import Interval, over_samples
 from ..grader.test_cases import calls, literal, parse_source
 from .experiment import Condition, Experiment, LabConfig, Run, run_experiment, Runs, runs_folder
 from ..problems.curriculum import Composition, curriculum, draw_input, to_problem, value
-from ..record.plots import COLOURS, GREY
+from ..record.plots import COLOURS, GREY, themed, WIDE
 from ..record.tables import markdown_table, plus_minus
 
 if TYPE_CHECKING:   # The command's help loads this module
@@ -205,24 +206,32 @@ def _draw_testers(ax:Axes, cells:Cells, figure:str, places:Mapping[str, float])-
     xs = sorted(x for x, values in before.items() if values)
     ax.plot(xs, [sum(before[x]) / len(before[x]) for x in xs], color=GREY, ls=':', label='before training')
 
-def curve_figure(cells:Cells, seed:int, path:Path)->None:
+@themed
+def _curve_figure(cells:Cells, seed:int)->Figure:
     "Hidden pass rates over levels and over the share of accepted wrong programs, and hack rates."
-    fig = Figure(figsize=(14, 5), layout='constrained')
-    axes = fig.subplots(1, 3)
+    fig = Figure(figsize=(WIDE, 6.4), layout='constrained')
+    axes = fig.subplots(2, 2).ravel()
     order = {level: float(i) for i, level in enumerate(LEVELS)}
     from adversarial_rl.measure.hidden_tests import Visible
     accepted = {level: accepted_share(Visible(x.n, x.choice, seed)) for level, x in LEVELS.items()}
     for ax, figure, places in zip(axes, ('hidden_pass_rate', 'hidden_pass_rate', 'hack_rate_sampled'),
                                   (order, accepted, order)):
         _draw_testers(ax, cells, figure, places)
-        ax.spines[['top', 'right']].set_visible(False)
-    for ax in (axes[0], axes[2]): ax.set_xticks(list(order.values()), [x.label for x in LEVELS.values()], fontsize=8)
+    levels = [textwrap.fill(x.label, 10) for x in LEVELS.values()]
+    for ax in (axes[0], axes[2]): ax.set_xticks(list(order.values()), levels)
     axes[0].set(title='held-out problems solved, hidden tests, greedy', xlabel='visible baseline tests')
     axes[1].set(title='the same', xlabel='wrong neighbours that the visible tests accept', xscale='log')
+    axes[1].set_xticks(shares := (.01, .03, .1, .3), [f'{x:.0%}' for x in shares])
+    axes[1].minorticks_off()
     axes[1].invert_xaxis()
     axes[2].set(title='hack rate, sampled', xlabel='visible baseline tests')
-    fig.legend(*axes[0].get_legend_handles_labels(), loc='outside lower center', ncol=3, frameon=False, fontsize=8)
-    fig.savefig(path, dpi=110)
+    axes[3].legend(*axes[0].get_legend_handles_labels(), loc='center')
+    axes[3].axis('off')
+    return fig
+
+def curve_figure(cells:Cells, seed:int, path:Path)->None:
+    "Write the figure of the cells, level and tester -> measured seeds, as a file."
+    _curve_figure(cells, seed).savefig(path, dpi=110)
 
 # %% ../../nbs/14_lab/10_curve.ipynb #63cf8cbb
 @dataclass

@@ -21,7 +21,7 @@ from ..grader.suites import Suite
 from ..model.players import Generator
 from ..model.rollout import Transcripts
 from ..problems.problem import Problem
-from ..record.plots import BLUE, GREY, ORANGE
+from ..record.plots import BLUE, GREY, ORANGE, WIDE
 from .views import explore_groups, png
 
 # %% ../../nbs/12_show/02_attempts.ipynb #efc79f8e
@@ -78,7 +78,8 @@ def _lines_of(tokens:list[Token],
         for i, part in enumerate(text.split('\n')):
             if i: lines, at = [*lines, []], 0
             while part:
-                if at >= width or at and len(part) <= width < at + len(part): lines, at = [*lines, []], 0
+                if at >= width or at and len(part) <= width < at + len(part):
+                    lines, at, part = [*lines, []], 0, part.lstrip(' ')
                 piece, part = part[:width - at], part[width - at:]
                 lines[-1].append((at, piece, p))
                 at += len(piece)
@@ -102,26 +103,34 @@ def shown_tests(record:Record, attempt:int)->list[_ShownTest]:
             *(_ShownTest("discriminator's" if ok else 'not valid', t, passed.get(t)) for t, ok in valid.items())]
 
 # %% ../../nbs/12_show/02_attempts.ipynb #554a71b8
-_SIZE, _COLUMN = 8.5, 26   # Font size in points, characters in a stage's column
+_SIZE = 8 / .602 * 72 / 100   # Points: at 100 dots an inch a character is 8 dots wide, since glyphs start on whole dots
+_LINE = WIDE * 100 // 8       # Characters in a line
+_CODE = 44                    # Characters of the code's column; the tests stand beside it
 
 def _write(ax:Axes, x:float, y:float, text:str, **style:Any):
     "A line of text in the middle of line `y`."
-    ax.text(x, y + .5, text.replace('$', r'\$'), **dict[str, Any](fontsize=_SIZE, va='center') | style)
+    ax.text(x, y + .5, text.replace('$', r'\$'), **dict[str, Any](fontsize=9, va='center') | style)
 
 def _write_tokens(ax:Axes, x:float, y:float, lines:list[_Line]):
     "The less probable a token, the darker its background."
     for row, line in enumerate(lines):
         for column, text, p in line:
             ax.add_patch(Rectangle((x + column, y + row), len(text), 1, color=ORANGE, alpha=.75 * (1 - p), lw=0))
-            _write(ax, x + column, y + row, text, family='monospace')
+            _write(ax, x + column, y + row, text, family='monospace', fontsize=_SIZE)
 
-def _write_test(ax:Axes, y:float, test:_ShownTest, judged:bool):
-    "One test and its result."
-    results = {True: ('passed', BLUE), False: ('failed: this test breaks the program', ORANGE), None: ('–', GREY)}
-    result, colour = results[test.passed] if judged else ('', 'black')
-    _write(ax, 0, y, test.origin, color=GREY)
-    _write(ax, 17, y, test.test.replace('\n', ' ')[:72], color=colour, family='monospace')
-    _write(ax, 92, y, result, color=colour)
+_MARKS = {True: ('✓', BLUE), False: ('✗', ORANGE), None: ('–', GREY)}
+_KEY = '✓ passed   ✗ failed: it breaks the program   – not valid'
+
+def _write_tests(ax:Axes, x:float, y:float, tests:list[_ShownTest], judged:bool):
+    "The tests of each author below a heading, with their results if these are shown."
+    for ours, heading in ((True, "The problem's tests"), (False, "The discriminator's tests")):
+        authors = [t for t in tests if (t.origin == "the problem's") == ours]
+        if authors: _write(ax, x, y, heading, weight='bold')
+        for row, test in enumerate(authors):
+            mark, colour = _MARKS[test.passed] if judged else ('', 'black')
+            line = f'{mark:2}{test.test}'.replace('\n', ' ')[:_LINE - _CODE - 6]
+            _write(ax, x, y + 1.3 + row, line, color=colour, family='monospace', fontsize=_SIZE)
+        y += len(authors) + 1.8
 
 # %% ../../nbs/12_show/02_attempts.ipynb #4f9a220e
 _SCALE = [('probability of a token: ', 1.), *((f' {p:<4g}', p) for p in (1., .75, .5, .25, 0.))]
@@ -130,30 +139,36 @@ def attempt_figure(record:Record,
                    attempt:int=0,      # Which one
                    steps:int|None=None # Parts that are shown: each stage, the tests, their results; all by default
                   )->Figure:
-    "The five stages of an attempt side by side, and below them every test with its result."
+    "The stages of reasoning side by side, below them the code and every test with its result."
     chosen, tests = record.attempts[attempt], shown_tests(record, attempt)
-    columns = {title: _lines_of(tokens, _COLUMN - 1)[:40] for title, tokens in chosen.stages.items()}
-    n, rows, width = len(columns), max(4, *map(len, columns.values())), len(columns) * (_COLUMN + 1)
-    steps, height = n + 2 if steps is None else steps, rows + len(tests) + 7
-    fig = Figure(figsize=(width * _SIZE * .602 / 72, height * _SIZE * 1.25 / 72), facecolor='white')
-    ax = fig.add_axes((0, 0, 1, 1), xlim=(-1, width), ylim=(height, 0))
+    *reasoning, code = chosen.stages.items()
+    n, column = len(chosen.stages), (_LINE - 3) // max(1, len(reasoning))
+    blocks = [(title, k * column, 3.5, _lines_of(tokens, column - 1)[:40])
+              for k, (title, tokens) in enumerate(reasoning)]
+    below = 6 + max([0, *(len(lines) for *_, lines in blocks)])
+    blocks.append((code[0], 0, below, _lines_of(code[1], _CODE)[:40]))
+    steps, height = n + 2 if steps is None else steps, below + max(len(blocks[-1][3]) + 3, len(tests) + 6)
+    fig = Figure(figsize=(WIDE, height * _SIZE * 1.25 / 72), facecolor='white')
+    ax = fig.add_axes((0, 0, 1, 1), xlim=(-1, _LINE - 1), ylim=(height, 0))
     ax.axis('off')
-    _write(ax, 0, .4, f'{record.problem.description}   {record.problem.function_signature}'[:120], fontsize=11)
+    _write(ax, 0, .4, f'{record.problem.description}   {record.problem.function_signature}'[:95], fontsize=11)
     every = ', '.join(f'{x.reward:.2f}' for x in record.attempts)
     about = f'attempt {attempt + 1} of {len(record.attempts)}, reward {chosen.reward:.2f}  (all attempts: {every})'
     if steps > n + 1: _write(ax, 0, 1.8, about, color=GREY)
-    for k, (title, lines) in enumerate(list(columns.items())[:steps]):
-        _write(ax, k * (_COLUMN + 1), 3.5, title, weight='bold')
-        _write_tokens(ax, k * (_COLUMN + 1), 5, lines)
-    for j, test in enumerate(tests if steps > n else ()): _write_test(ax, rows + 5.5 + j, test, steps > n + 1)
-    _write_tokens(ax, width - 51, height - 1.3, _lines_of(_SCALE, 60))
+    for title, x, y, lines in blocks[:steps]:
+        _write(ax, x, y, title, weight='bold')
+        _write_tokens(ax, x, y + 1.3, lines)
+    if steps > n: _write_tests(ax, _CODE + 3, below, tests, steps > n + 1)
+    if steps > n + 1: _write(ax, 0, height - 1.3, _KEY, color=GREY)
+    _write_tokens(ax, _LINE - 51, height - 1.3, _lines_of(_SCALE, 60))
     return fig
 
 # %% ../../nbs/12_show/02_attempts.ipynb #e6a35aa8
 def browse(found:list[Record]):
     "`attempt_figure` with two controls: the problem and the attempt."
     groups = {f'{x.problem.id}: {x.problem.description[:60]}': [(x, i) for i in range(len(x.attempts))] for x in found}
-    return explore_groups(lambda one: attempt_figure(*one), groups, 'problem', 'attempt')
+    caption = 'The darker a token, the less probable it was for the generator, which chose it.'
+    return explore_groups(lambda one: attempt_figure(*one), groups, 'problem', 'attempt', caption=caption)
 
 # %% ../../nbs/12_show/02_attempts.ipynb #e4b8582b
 def round_animation(record:Record, attempt:int,
@@ -161,6 +176,7 @@ def round_animation(record:Record, attempt:int,
                    )->Path:
     "Write an attempt as a GIF: 1.4 seconds a stage, then the tests, then their results."
     n = len(record.attempts[attempt].stages)
-    frames = [Image.open(io.BytesIO(png(attempt_figure(record, attempt, step)))) for step in range(1, n + 3)]
+    figures = [png(attempt_figure(record, attempt, step)) for step in range(1, n + 3)]
+    frames = [Image.open(io.BytesIO(figure)).convert('RGBA').convert('RGB') for figure in figures]
     frames[0].save(path, save_all=True, append_images=frames[1:], duration=[1400] * n + [2800, 5600], loop=0)
     return Path(path)

@@ -11,9 +11,10 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.patches import Circle, Rectangle
 
 from ..model.policy import Policy
-from ..record.plots import BLUE, GREY, ORANGE
+from ..record.plots import BLUE, GREY, INK, ORANGE, themed, WIDE
 from ..selfplay.board_games import load_game, name_of
 from ..selfplay.strength import move_probabilities
 from .views import explore_groups
@@ -23,7 +24,7 @@ from .views import explore_groups
 class _Ply:
     "One position of a recorded game, and the turn taken in it."
     game: dict[str, Any]         # A line of `game_history.jsonl`
-    number: int                  # From 0, after the opening
+    number: int                  # From 1, after the opening
     state: Any                   # OpenSpiel's
     turn: dict[str, Any]|None    # `role`, `text`, `move` (None if illegal); None at the end
 
@@ -32,59 +33,98 @@ def _plies(game:dict[str, Any])->list[_Ply]:
     state, turns, found = load_game(game['game']).new_initial_state(), iter(game['turns']), list[_Ply]()
     for i, move in enumerate(game['history']):
         if i >= game['opening'] and not state.is_chance_node():
-            found.append(_Ply(game, len(found), state.clone(), next(turns)))
+            found.append(_Ply(game, len(found) + 1, state.clone(), next(turns)))
         state.apply_action(move)
-    return [*found, _Ply(game, len(found), state, next(turns, None))]
+    return [*found, _Ply(game, len(found) + 1, state, next(turns, None))]
 
 # %% ../../nbs/12_show/03_replay.ipynb #c4842ada
-def _board(ax:Axes, p:_Ply):
-    "The position as text, the player's answer, and at the end the result."
+def _chances(p:_Ply, policy:Policy|None)->dict[str, float]:
+    "The probability of each legal move by its name; empty without a policy and at the end."
+    if policy is None or p.state.is_terminal(): return {}
+    chances, = move_probabilities(policy, [p.state])
+    return {name_of(p.state, move): x for move, x in chances.items()}
+
+def _draw_mark(ax:Axes, x:float, y:float, mark:str):
+    "A cross, a circle, or nothing."
+    if mark == 'o': ax.add_patch(Circle((x, y), .3, fill=False, edgecolor=INK, lw=2))
+    for way in (1, -1) if mark == 'x' else (): ax.plot([x - .3, x + .3], [y - .3 * way, y + .3 * way], color=INK, lw=2)
+
+def _draw_grid(ax:Axes, rows:list[str], chances:dict[str, float], answer:str|None):
+    "A board of x and o, and the probabilities of its empty fields."
+    for y, row in enumerate(rows):
+        for x, mark in enumerate(row):
+            field = f'({y},{x})'
+            ax.add_patch(Rectangle((x, y), 1, 1, fill=False, edgecolor=INK, lw=.8))
+            for name, chance in chances.items():
+                if not name.endswith(field): continue
+                ax.add_patch(Rectangle((x + .15, y + .7), .7 * chance, .1, color=BLUE, lw=0))
+                ax.text(x + .5, y + .43, f'{chance:.0%}', ha='center', va='center', fontsize=9)
+            _draw_mark(ax, x + .5, y + .5, mark)
+            if answer and answer.endswith(field):
+                ax.add_patch(Rectangle((x + .06, y + .06), .88, .88, fill=False, edgecolor=ORANGE, lw=2, zorder=3))
+    ax.set(xlim=(-.05, len(rows[0]) + .05), ylim=(len(rows) + .05, -.05), aspect='equal')
+
+# %% ../../nbs/12_show/03_replay.ipynb #423dc1f5
+def _result(p:_Ply)->str:
+    "How a game ended."
+    if p.game['broke'] is not None: return f"player {p.game['broke'] + 1} broke the rules"
+    best = max(p.game['returns'])
+    winners = [f'player {i}' for i, x in enumerate(p.game['returns'], 1) if x == best]
+    return 'a draw' if len(winners) > 1 else f'{winners[0]} wins {best:g}'
+
+def _draw_position(ax:Axes, p:_Ply, chances:dict[str, float]):
+    "The position, who is to move, the answer, and at the end the result."
     text, end = str(p.state) or '(cards are dealt)', p.state.is_terminal()
-    ax.text(.5, .55, text, family='monospace', fontsize=22 if len(text) < 20 else 12, ha='center', va='center')
-    ax.set_title('the end' if end else f'move {p.number}: player {p.state.current_player()} to move')
-    if p.turn: ax.text(.5, .12, f"answer: {p.turn['text'].strip()[-60:]!r}", ha='center', fontsize=9)
-    if end or (p.turn and p.turn['move'] is None):
-        why = 'over' if p.game['broke'] is None else f"player {p.game['broke']} broke the rules"
-        returns = ', '.join(f'{x:g}' for x in p.game['returns'])
-        ax.text(.5, .02, f'{why}; returns {returns}', ha='center', fontsize=9)
+    move, answer = (p.turn['move'], p.turn['text'].strip()[-24:]) if p.turn else (None, '')
+    if set(rows := tuple(text.split())) and set(''.join(rows)) <= set('.xo') and len(rows) > 2:
+        _draw_grid(ax, list(rows), chances, move)
+    else:
+        shown = [text, *(f'{name} {x:.0%}' for name, x in chances.items())]
+        ax.text(.5, .5, '\n'.join(shown), family='monospace', fontsize=9, ha='center', va='center')
+    over = end or p.turn and move is None
+    ax.set_title('the end' if end else f'move {p.number}: player {p.state.current_player() + 1}')
+    under = _result(p) if over else f'answers {answer}' if answer else ''
+    ax.text(.5, -.04, under, ha='center', va='top', fontsize=9, transform=ax.transAxes)
     ax.axis('off')
 
-def _moves(ax:Axes, p:_Ply, policy:Policy|None):
-    "The probability of each legal move; empty without a policy and at the end."
-    if policy is None or p.state.is_terminal():
+def _draw_moves(ax:Axes, p:_Ply, chances:dict[str, float]):
+    "The probability of each legal move, the answer in orange; the dotted line is a move chosen at random."
+    if not chances:
         ax.axis('off')
         return
-    chances, = move_probabilities(policy, [p.state])
-    names = [name_of(p.state, move) for move in chances]
-    ax.barh(names, list(chances.values()),
-            color=[ORANGE if p.turn and name == p.turn['move'] else BLUE for name in names])
-    ax.axvline(1 / len(names), color=GREY, lw=1, ls=':')
+    ax.barh(list(chances), list(chances.values()),
+            color=[ORANGE if p.turn and name == p.turn['move'] else BLUE for name in chances])
+    ax.axvline(1 / len(chances), color=GREY, lw=1, ls=':')
     ax.invert_yaxis()
-    ax.set(xlim=(0, 1), title=f'not a legal move: {max(0., 1 - sum(chances.values())):.3f}')
-    ax.spines[['top', 'right']].set_visible(False)
+    ax.set(xlim=(0, 1), title=f'probability; not a legal move: {max(0., 1 - sum(chances.values())):.3f}')
 
 # %% ../../nbs/12_show/03_replay.ipynb #5ad1b0e2
+@themed
 def game_figure(game:dict[str, Any],      # A line of `game_history.jsonl`
                 policy:Policy|None=None   # Gives the probabilities, if there is one
                )->Figure:
-    "All positions of a game side by side."
+    "All positions of a game."
     found = _plies(game)
-    fig = Figure(figsize=(2.6 * len(found), 4.4), layout='constrained')
-    for p, (board, moves) in zip(found, fig.subplots(2, len(found), squeeze=False).T):
-        _board(board, p)
-        _moves(moves, p, policy)
+    lines = -(-len(found) // 5)
+    fig = Figure(figsize=(WIDE, 2.1 * lines), layout='constrained')
+    for i, p in enumerate(found): _draw_position(fig.add_subplot(lines, 5, i + 1), p, _chances(p, policy))
     return fig
 
 # %% ../../nbs/12_show/03_replay.ipynb #8b59e8f2
+_CAPTION = ("Blue: the policy's probability of each move. Orange: the player's answer. "
+            'Dotted: what each has if one moves at random.')
+
 def step_through(games:list[dict[str, Any]],  # Lines of `game_history.jsonl`
                  policy:Policy|None=None      # Gives the probabilities, if there is one
                 ):
     "A widget with two controls: the game and the move."
+    @themed
     def draw(p:_Ply)->Figure:
-        fig = Figure(figsize=(7, 3), layout='constrained')
+        fig, chances = Figure(figsize=(WIDE, 3), layout='constrained'), _chances(p, policy)
         board, moves = fig.subplots(1, 2)
-        _board(board, p)
-        _moves(moves, p, policy)
+        _draw_position(board, p, chances)
+        _draw_moves(moves, p, chances)
         return fig
-    groups = {f"step {game['step']}, {game['game']}, game {i}": _plies(game) for i, game in enumerate(games)}
-    return explore_groups(draw, groups, 'game', 'move')
+    groups = {f"step {game['step']}, {game['game'].replace('_', ' ')}, game {i}": _plies(game)
+              for i, game in enumerate(games, 1)}
+    return explore_groups(draw, groups, 'game', 'move', caption=_CAPTION)
