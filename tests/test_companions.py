@@ -43,6 +43,37 @@ def test_it_has_what_a_companion_has(nb):
     assert not [o for o in outputs if o.get('name') == 'stderr']
 
 
+def test_the_first_begins_with_a_broken_program_that_its_code_plays_again():
+    nb = TRAIN/'01_play_one_round.ipynb'
+    story = cells(nb, 'markdown')[0][0].partition('**Claim.**')[0]
+    program, test = re.findall(r'```python\n(.*?)\n```', story, re.S)
+    printed = ''.join(''.join(o.get('text', '')) for _, c in cells(nb) for o in c['outputs'])
+    assert f'# attempt 1\n{program}\n' in printed and f'accepted  {test}\n' in printed
+    assert 'the program passes: False, the reference passes: True' in printed
+    defined = {}
+    exec(program, defined)
+    with pytest.raises(AssertionError): exec(test, defined)
+
+
+TWINS = dict(browse='attempt_figure', compare_runs='runs_figure', explore_metrics='watch', step_through='game_figure',
+             explore_mbpp='mbpp_figure')   # Widget -> what draws the same without one
+
+
+@pytest.mark.parametrize('nb', BOOKS, ids=lambda p: p.stem)
+def test_every_widget_has_a_picture_that_is_stored(nb):
+    code = cells(nb)
+    calls = [call for source, _ in code for call in re.findall(r'^(\w+)\(', source, re.M)]
+    explored = re.findall(r'^explore\((\w+)', '\n'.join(source for source, _ in code), re.M)
+    for figure in [TWINS[call] for call in calls if call in TWINS] + explored:
+        drawn = [c for source, c in code if re.search(rf'^(Image\(png\()?{figure}\(', source, re.M)]
+        assert drawn, f'{figure} is in no cell of its own'
+        for c in drawn: assert not c['outputs'] or 'image/png' in json.dumps(c['outputs']), figure
+
+
+def test_no_choice_needs_a_key():
+    assert not [nb.name for nb in BOOKS if 'SelectMultiple' in nb.read_text()]
+
+
 @pytest.mark.parametrize('nb', BOOKS, ids=lambda p: p.stem)
 def test_it_runs_quick(nb, monkeypatch):
     import nbformat
