@@ -190,6 +190,20 @@ def test_figures_have_no_background_of_their_own(figures, name):
     assert image.getchannel('A').getextrema()[1] > 200
 
 
+def test_a_run_of_three_steps_shows_its_gain(tmp_path):
+    rows = [dict(step=i, stage='all', learner='generator', solved=.1 * i) for i in range(3)]
+    (tmp_path/'metrics.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
+    assert plots.training_figure(tmp_path).axes[0].get_title() == 'problems solved: 0.0 → 0.20'
+
+
+def test_many_names_leave_most_of_the_panel_to_the_lines():
+    columns = [f'line {i}' for i in range(9)]
+    rows = [{'step': i} | dict.fromkeys(columns, i / 10) for i in range(1, 11)]
+    ax, = plots._seed_figure({0: rows}, {'nine lines': dict(zip(columns, columns))}).axes
+    low, high = ax.get_ylim()
+    assert (1 - low) / (high - low) > .5
+
+
 def test_an_error_in_a_figure_is_raised():
     import ipywidgets as w
     def draw(x):

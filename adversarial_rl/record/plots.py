@@ -93,9 +93,9 @@ def tidy(ax:Axes, title:str)->None:
     ax.set(title=title, xlabel='step')
     ax.xaxis.set_major_locator(MaxNLocator('auto', steps=[1, 2, 2.5, 5, 10], integer=True))
     if (names := len(ax.get_legend_handles_labels()[0])) < 2: return
-    low, high = ax.get_ylim()
-    ax.set_ylim(low, high + .13 * names * (high - low))
-    ax.legend(loc='upper left', borderaxespad=0)
+    columns, (low, high) = 1 if names < 5 else 2, ax.get_ylim()
+    ax.set_ylim(low, high + .13 * -(-names // columns) * (high - low))
+    ax.legend(loc='upper left', borderaxespad=0, ncols=columns)
 
 # %% ../../nbs/04_record/03_plots.ipynb #3873726e
 HELD_OUT = {'pass_rate': ('problems\nsolved', BLUE), 'pass_rate_sampled': ('solved,\nsampled', BLUE),
@@ -139,7 +139,7 @@ def _draw_panel(ax:Axes, title:str, rows:list[dict[str, Any]])->None:
     for i, (label, player, column, colour) in enumerate(_PANELS[title]):
         x = series([r for r in rows if r.get('learner') == player], column)
         if not len(x): continue
-        span = max(5, len(x) // 12)
+        span = max(1, min(5, len(x) // 2), len(x) // 12)
         draw_runs(ax, [x], label, colour, span=span)
         if i == 0: title = f'{title}: {_draw_gain(ax, x, span, colour)}'
     for number, first in enumerate(_stages(rows).values(), 1):
