@@ -445,11 +445,12 @@ def test_a_long_answer_costs_little():
     assert time.perf_counter() - start < 10
 
 
-def test_hanging_tests_cost_one_limit_each():
-    slow, limits = 'def f(x):\n    while x > 9: x -= 1\n    return x', Limits(wall_seconds=.5, cpu_seconds=1)
-    start = time.perf_counter()
+def test_hanging_tests_cost_one_limit_each(monkeypatch):
+    ran, whole = [], Sandbox.map
+    monkeypatch.setattr(Sandbox, 'map', lambda s, jobs, progress=None: ran.extend(jobs) or whole(s, jobs, progress))
+    slow, limits = 'def f(x):\n    while x > 9: x -= 1\n    return x', Limits(wall_seconds=4, cpu_seconds=1)
     valid, = validate_many([(slow, [f'assert f(10**12 + {n}) == 9' for n in range(4)] + ['assert f(2) == 2'])], limits)
-    assert valid == [False] * 4 + [True] and time.perf_counter() - start < 4
+    assert valid == [False] * 4 + [True] and len(ran) <= 7
 
 
 def test_a_test_that_stops_a_right_program_takes_no_other_test_with_it():
@@ -601,7 +602,7 @@ def test_tests_that_hang_take_no_other_test_with_them():
     hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
     right = [f'assert f({n}) == {n * (n + 1) // 2}' for n in (1, 2, 3)]
     endless = [f'assert f({-n}) == 0' for n in range(1, 7)]
-    o = grade(hangs, [*endless, *right], Limits(1., 1), 'f')
+    o = grade(hangs, [*endless, *right], Limits(5., 1), 'f')
     assert o.per_test == (False,) * 6 + (True,) * 3 and o.judged and o.kind == 'timeout'
 
 

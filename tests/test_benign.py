@@ -278,6 +278,13 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                                       ['import contextlib\nwith contextlib.suppress(Bad):\n    f(1)\n    assert False',
                                        'def throws(kind):\n    try: f(1)\n    except kind: return True\n'
                                        'assert throws(Bad)']),
+    'one list in several places': ('def f(g, *_): g[0][0] = 1; return g',
+                                   ['assert f([[0] * 2] * 2) == [[1, 0], [1, 0]]',
+                                    'x = [0]\nassert f([x, x], x) == [[1], [1]] and x == [1]']),
+    'one list by its names': ('def f(t, x=None): t["l"].append(1); return t["l"] is t["r"], x',
+                              ['x = []\nassert f({"l": x, "r": x}, x=[x]) == (True, [[1]]) and x == [1]']),
+    'deep result': ('def f(n):\n    x = []\n    for _ in range(n): x = [x]\n    return x',
+                    ['x = f(300)\nn = 0\nwhile x: x = x[0]; n += 1\nassert n == 300']),
 }
 
 @pytest.mark.parametrize('name', OWN)

@@ -19,7 +19,7 @@ from hostile.case import SHORT
 
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.grading import grade, grade_many, KINDS
-from adversarial_rl.grader.pool import default_sandbox
+from adversarial_rl.grader.pool import default_sandbox, Job
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 GOOD = 'def f(x): return x + 1', ('assert f(3) == 4', 'assert f(10) == 11')
@@ -90,7 +90,8 @@ WAITING = 6   # Programs that never end side by side, as they mostly wait
 
 def played(w, case):
     "Outcome of a case, and of a correct program beside it."
-    return grade_many([(w.fill(case), case.tests), (f'# after {case.name}\n{GOOD[0]}', GOOD[1])], case.limits)
+    good = Job(f'# after {case.name}\n{GOOD[0]}', tuple(GOOD[1]))
+    return grade_many([Job(w.fill(case), tuple(case.tests), case.limits), good])
 
 @pytest.fixture(scope='module')
 def world(request):

@@ -24,7 +24,18 @@ from collections.abc import Callable, Iterator, Sequence, Set, ValuesView
 from functools import cache, partial
 from typing import Any, NoReturn
 
-from .codec import Link, NATIVE, no_handle, pack, Reader, Record, unpack, WRITE
+from adversarial_rl.grader.codec import (
+    Link,
+    NATIVE,
+    no_handle,
+    pack,
+    Reader,
+    Record,
+    share,
+    shared_places,
+    unpack,
+    WRITE,
+)
 from .execution import attempt, flush_output, LONGEST, run_step, Step
 
 # %% ../../nbs/03_grader/04_judge.ipynb #51c5b2c8
@@ -83,7 +94,7 @@ class Host:
     def ask_back(self, n:int, args:tuple, kw:dict)->Any:
         "Call a function of the judge, which may ask for more before it answers; `self` marks the end of an iterator."
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
-        while len(answer := self.read(self.link.receive())) == 4: self.answer(*answer)   # A request
+        while len(answer := self.read(self.link.receive())) == 5: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
         if answer[0] == 'raised': raise getattr(builtins, answer[1])(*answer[2])
         return answer[1]
@@ -92,9 +103,12 @@ class Host:
         "Answer requests until the other side is gone."
         while True: self.answer(*self.read(self.link.receive()))
 
-    def answer(self, what:str, target:int|str, args:tuple, kw:dict):
-        "Answer one request."
-        try: answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
+    def answer(self, what:str, target:int|str, args:tuple, kw:dict, places:list):
+        "Answer one request; `places` as of `share`, in the list of all arguments."
+        try:
+            share(values := [*args, *kw.values()], places)
+            args, kw = tuple(values[:len(args)]), dict(zip(kw, values[len(args):]))
+            answer = self.values(args) if what == 'names' else self.do(what, target, args, kw)
         except EOFError: raise
         except MemoryError: answer = _NO_MEMORY
         except BaseException as e: answer = ['refused', f'an answer that is not plain data ({type(e).__name__})']
@@ -412,7 +426,8 @@ class Call(Conversation):
         "Send one request; return its value or raise its exception."
         if self.problem: raise self.problem
         kw = kw or {}
-        try: form = [what, target, pack(args, self.lent.lend), pack(kw, self.lent.lend)]
+        try: form = [what, target, pack(args, self.lent.lend), pack(kw, self.lent.lend),
+                    shared_places([*args, *kw.values()])]
         except ValueError as e: self.fail(Refused(str(e)))
         except (Refused, Unsupported) as e: self.fail(e)
         answer = self.exchange(form, origin)
@@ -439,7 +454,7 @@ class Call(Conversation):
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
-        values = {n: x for n, x in self.exchange(['names', None, wanted, {'dict': []}], 'named') if n in wanted}
+        values = {n: x for n, x in self.exchange(['names', None, wanted, {'dict': []}, []], 'named') if n in wanted}
         for name, x in values.items():
             if not isinstance(x, RemoteCallable): self.answered = True
             if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue

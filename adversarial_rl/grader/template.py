@@ -620,7 +620,7 @@ def _rehearse(times:int=20):
         os.close(w)
         read_text(r)
         os.close(r)
-        candidate(Rehearsal(*[['call', 'f', args, nothing]] * 3), program)
+        candidate(Rehearsal(*[['call', 'f', args, nothing, []]] * 3), program)
         tests = Reader()(json.dumps([[[form, '']]] * 2).encode())
         judge(Rehearsal(['compiled'], ['ready'], *[['value', 4, []]] * 2), tests, lambda *step: None)
     sys.modules.update({name: m for name, m in before.items() if m})
