@@ -31,7 +31,7 @@ class Script:
         return self.texts[request['model'], request['messages'][-1]['content'].splitlines()[0]].pop(0)
 
 
-def play(environment, model, n, **settings):
+def play(environment, model, n, at_once=8, **settings):
     "The episodes of the first `n` problems, by verifiers' own runner and client."
     taskset = dict(id='adversarial-code', problems='held_out')
     config = vf.resolve_env_config(dict(id=environment, taskset=taskset, **settings))
@@ -41,7 +41,9 @@ def play(environment, model, n, **settings):
         with serving(model) as url:
             context = vf.ModelContext('generator', vf.EvalClientConfig(base_url=url), vf.SamplingConfig())
             async with env.serving():
-                return [await env.run_slot(slot, context) for task in env.taskset.take(n) for slot in env.slots(task)]
+                slots = [slot for task in env.taskset.take(n) for slot in env.slots(task)]
+                limit = asyncio.Semaphore(at_once)
+                return await asyncio.gather(*(env.run_slot(slot, context, limit) for slot in slots))
     return asyncio.run(run())
 
 
