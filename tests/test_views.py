@@ -119,6 +119,7 @@ def test_pictures_fit_a_page(shown, name):
 
 def test_several_are_chosen_with_boxes_and_members_count_from_one(shown):
     metrics, picture = shown['metrics'].children[0].children[0], shown['metrics'].children[1]
+    assert metrics.children[0].value == f'metrics: {len(metrics.boxes)}, scroll for more'
     before = bytes(picture.value)
     for box in metrics.boxes: box.value = True
     assert metrics.value == metrics.options and bytes(picture.value) != before

@@ -126,7 +126,8 @@ class TickBoxes(w.VBox):
         self.options, self.description = tuple(names), description
         self.boxes = [w.Checkbox(x in chosen, description=name, indent=False) for x, name in names.items()]
         scroll = w.VBox(self.boxes, layout=w.Layout(max_height='150px', overflow='auto', display='block'))
-        super().__init__([w.Label(description), scroll])
+        title = description if len(names) < 6 else f'{description}: {len(names)}, scroll for more'
+        super().__init__([w.Label(title), scroll])
         for box in self.boxes: box.observe(self._read, 'value')
         self.value = tuple(chosen)
 
