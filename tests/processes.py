@@ -6,11 +6,13 @@ Loading them takes five seconds and more, and the tests start a hundred commands
 import atexit
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import tempfile
 from importlib import import_module
 from multiprocessing.reduction import DupFd
+from pathlib import Path
 
 from adversarial_rl.core import commands
 
@@ -23,24 +25,38 @@ context = multiprocessing.get_context('forkserver')
 context.set_forkserver_preload(LOADED)
 
 
-def _run_main(command, flags, cwd, env, streams):
+def _die_at(name, lines):
+    "SIGKILL to this process once a file of this name has that many lines on the disk: a watcher might come too late."
+    sync = os.fsync
+    def watched(number):
+        sync(number)
+        path = Path(os.readlink(f'/proc/self/fd/{number}'))
+        if path.name == name and path.read_bytes().count(b'\n') >= lines: os.kill(os.getpid(), signal.SIGKILL)
+    os.fsync = watched
+
+
+def _run_main(command, flags, cwd, env, streams, dies_at):
     "The forked process: redirect output, then run the command's main function."
     for number, stream in enumerate(streams, 1): os.dup2(stream.detach(), number)
     os.chdir(cwd)
     os.environ.clear()
     os.environ.update(env)
     sys.argv = [command, *flags]
+    if dies_at: _die_at(*dies_at)
     code = import_module(MODULES[command]).main(list(flags))
     atexit._run_exitfuncs()  # A forked process ends without them
     sys.exit(code)
 
 
 class Command:
-    "A running console script of settings.ini; its output goes to files until it has ended."
-    def __init__(self, command, *flags, cwd=None, env=None):
+    """A running console script of settings.ini; its output goes to files until it has ended.
+
+    With `dies_at`, a file's name and a number of lines, it is killed at the moment when the file has them."""
+    def __init__(self, command, *flags, cwd=None, env=None, dies_at=None):
         self.args = [command, *map(str, flags)]
         self._output = [tempfile.TemporaryFile('w+') for _ in range(2)]
-        work = (command, self.args[1:], str(cwd or os.getcwd()), dict(env or os.environ), _Streams(self._output))
+        work = (command, self.args[1:], str(cwd or os.getcwd()), dict(env or os.environ), _Streams(self._output),
+                dies_at)
         self._process = context.Process(target=_run_main, args=work)
         self._process.start()
 

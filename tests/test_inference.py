@@ -100,14 +100,6 @@ def batch(trained, problems_file, output, *flags):
             *flags]
 
 
-def kill_after(flags, output, lines):
-    "Start run_inference and kill it once its output has that many lines; returns whether it was still running."
-    process = processes.Command('run_inference', *flags)
-    while process.poll() is None and (not output.exists() or output.read_text().count('\n') < lines): time.sleep(.01)
-    process.send_signal(signal.SIGKILL)
-    return process.wait() == -signal.SIGKILL
-
-
 def test_a_killed_batch_goes_on_where_it_stopped(trained, tmp_path):
     problems, output = tmp_path/'some.json', tmp_path/'cut.jsonl'
     small = ['--max-tokens', '24', '--attempts', '2', '--execute-tests']
@@ -116,7 +108,9 @@ def test_a_killed_batch_goes_on_where_it_stopped(trained, tmp_path):
     assert whole.returncode == 0, whole.stderr
     assert 'passed all tests, the attempt chosen' in whole.stdout and 'raise --max-tokens' in whole.stdout
     flags = batch(trained, problems, output, *small)
-    assert all(kill_after(flags, output, lines) for lines in (2, 4, 7))
+    for lines in (2, 4, 7):
+        killed = processes.run('run_inference', *flags, dies_at=(output.name, lines))
+        assert killed.returncode == -signal.SIGKILL and output.read_text().count('\n') >= lines
     assert output.read_text().count('\n') < 13
     resumed = run(*flags)
     assert resumed.returncode == 0, resumed.stderr

@@ -7,7 +7,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.show import live
 
 SMALL = ('--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 '
-         '--n-discriminator-steps 1 --n-generator-steps 1 --k-alternating-steps 0 --together-steps 0')
+         '--n-discriminator-steps 1 --n-generator-steps 100 --k-alternating-steps 0 --together-steps 0')
 
 
 def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, capsys):

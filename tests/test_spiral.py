@@ -1,8 +1,8 @@
 "Self-play from its command line: it resumes after a kill, meets every kind of opponent, reports mistakes in one line."
 import json
+import signal
 import subprocess
 import sys
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -75,17 +75,14 @@ def test_resumed_after_a_kill_it_ends_the_same(tmp_path):
     steps, MBPP: metrics, games and results are those of a run that was not killed."""
     (tmp_path / 'mbpp.json').write_text(json.dumps(mbpp_rows()))
     more = ['--games', 'tic_tac_toe kuhn_poker', '--pool-size', '3', '--steps', '23', '--reference-steps', '2',
-            '--learning-rate-decay', '0.5', '--mbpp-eval', '--mbpp-dataset-path', str(tmp_path / 'mbpp.json'),
-            '--mbpp-eval-interval-steps', '10', '--mbpp-eval-num-questions', '2']
+            '--games-per-step', '4', '--eval-games', '2', '--learning-rate-decay', '0.5', '--mbpp-eval',
+            '--mbpp-dataset-path', str(tmp_path / 'mbpp.json'), '--mbpp-eval-interval-steps', '10',
+            '--mbpp-eval-num-questions', '2']
     one, two = tmp_path / 'one', tmp_path / 'two'
     done = processes.run(*command(one, *more), cwd=ROOT)
     assert done.returncode == 0, done.stderr[-2000:]
-    p = processes.Command(*command(two, *more), cwd=ROOT)
-    end = time.time() + 240
-    while not (two / 'ck' / 'checkpoint_step_21.json').exists() and p.poll() is None and time.time() < end:
-        time.sleep(.01)
-    p.kill()
-    p.wait()
+    killed = processes.run(*command(two, *more), cwd=ROOT, dies_at=('metrics.jsonl', 23))   # The first is of step 0
+    assert killed.returncode == -signal.SIGKILL and (two / 'ck' / 'checkpoint_step_21.json').exists()
     assert not (two / 'out' / 'training_results.json').exists()
     again = processes.run(*command(two, *more, '--resume'), cwd=ROOT)
     assert again.returncode == 0 and 'going on from' in again.stdout, again.stderr[-2000:]
@@ -95,7 +92,6 @@ def test_resumed_after_a_kill_it_ends_the_same(tmp_path):
     a, b = results_of(one), results_of(two)
     assert a['after'] == b['after'] and a['before'] == b['before']
     assert [r['step'] for r in rows_of(one) if 'mbpp_eval/pass_rate' in r] == [0, 10, 20, 23]
-
 
 
 @needs_openspiel

@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import termios
-import time
 
 import processes
 import pytest
@@ -150,11 +149,8 @@ def test_tensorboard_is_read_back(tmp_path):
 
 def test_a_killed_and_resumed_run_has_the_same_table_and_the_same_id(tmp_path, offline):
     env = os.environ | dict(WANDB_MODE='offline')
-    process = processes.Command('run_training', *arguments(tmp_path), cwd=tmp_path, env=env)
-    end = time.time() + 120
-    while time.time() < end and process.poll() is None and not wrote(tmp_path, 4): time.sleep(.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    killed = processes.run('run_training', *arguments(tmp_path), cwd=tmp_path, env=env, dies_at=('metrics.jsonl', 4))
+    assert killed.returncode == -signal.SIGKILL
     name = (tmp_path/'out'/'wandb_id').read_text()
     with (tmp_path/'out'/'metrics.csv').open('a') as f: f.write('9,half a li')
     resumed = run(tmp_path, '--resume', WANDB_MODE='offline')
@@ -198,7 +194,8 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
     pytest.importorskip('wandb')
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 160, 0, 0))
-    command = [sys.executable, '-m', 'adversarial_rl.game.run_training', *arguments(tmp_path)]
+    command = [sys.executable, '-m', 'adversarial_rl.game.run_training', *arguments(tmp_path),
+               '--n-generator-steps', '100']   # More than it has time for
     process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path,
                                env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)
     os.close(theirs)
@@ -210,7 +207,7 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
         interrupted = True
     text = shown.decode()
     assert process.wait(300) == 130 and 'Traceback' not in text and 'warning: wandb' not in text
-    bar = r'(informal|structured) · (discriminator|generator): .*/10 \[\d\d:\d\d<\d\d:\d\d, ' \
+    bar = r'(informal|structured) · (discriminator|generator): .*/505 \[\d\d:\d\d<\d\d:\d\d, ' \
           r'.*generator -?\d\.\d\d discriminator -?\d\.\d\d validity \d'
     assert re.search(bar, text), text
     path, = (tmp_path/'out'/'wandb').glob('offline-run-*/*.wandb')

@@ -157,10 +157,8 @@ def test_ctrl_c_saves_and_resume_finishes(tmp_path, finished):
 
 
 def test_a_run_resumes_after_sigkill(tmp_path, finished):
-    process = processes.Command('run_training', *arguments(tmp_path), cwd=tmp_path)
-    wait_for_steps(process, tmp_path, 10)
-    process.kill()
-    process.wait()
+    killed = processes.run('run_training', *arguments(tmp_path), cwd=tmp_path, dies_at=('metrics.jsonl', 10))
+    assert killed.returncode == -signal.SIGKILL
     again = run(tmp_path, '--resume')
     assert again.returncode == 0, again.stderr
     assert results(tmp_path)['held_out'] == results(finished[0])['held_out']
