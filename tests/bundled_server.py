@@ -58,17 +58,21 @@ def handler(model):
         def do_POST(self):
             request = json.loads(self.rfile.read(int(self.headers['Content-Length'])))
             try: message = dict(role='assistant', content=model.reply(request))
-            except KeyError as e: return self.send(dict(error=dict(message=f'no answer to {e}')), 400)
+            except LookupError as e: return self.send(dict(error=dict(message=f'no answer to {e}')), 400)
             self.send(dict(id='1', object='chat.completion', created=0, model=request['model'],
                            choices=[dict(index=0, message=message, finish_reason='stop')],
                            usage=dict(prompt_tokens=1, completion_tokens=1, total_tokens=2)))
     return Handler
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128   # Five by default, and clients beyond them are refused on a busy machine
+
+
 @contextmanager
 def serving(model, port=0):
     "The address of a server of this model, such as `Bundled()`."
-    server = ThreadingHTTPServer(('127.0.0.1', port), handler(model))
+    server = Server(('127.0.0.1', port), handler(model))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try: yield f'http://127.0.0.1:{server.server_port}/v1'

@@ -8,6 +8,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import pytest
+import torch
 import verifiers.v1 as vf
 
 from adversarial_rl import grade_many, Problem, starter_problems
@@ -88,7 +89,8 @@ def played(bundled):
     "A round of our own on 25 problems: the reply of each of 200 transcripts, and its reward."
     generator, discriminator = bundled.players['generator'], bundled.players['discriminator']
     problems, replies, rewards = starter_problems('held_out', 25), defaultdict(list), defaultdict(list)
-    played = play_round(generator, discriminator, problems, RoundPlan(n_programs=4, n_suites=4, temperature=1.3))
+    played = play_round(generator, discriminator, problems, RoundPlan(n_programs=4, n_suites=4, temperature=1.3),
+                        rng=torch.Generator().manual_seed(0))
     for name, transcripts, row in (('generator', played.generator_transcripts, generator_rewards(played)),
                                    ('discriminator', played.discriminator_transcripts, discriminator_rewards(played))):
         for i, (texts, reward) in enumerate(zip(transcripts.texts, row.tolist())):
@@ -100,10 +102,12 @@ def played(bundled):
 def test_two_seats_earn_the_rewards_of_our_own_round(played):
     replies, expected = played
     episodes = play('adversarial-game', Script(replies), 25, **GAME, programs=4, suites=4)
+    assert not [e.errors for e in episodes if not e.ok]
     found = defaultdict(list)
     for e in episodes:
         for t in e.traces: found[t.agent.name, e.task.data.id].append(t.rewards['game'].score)
-    assert sum(map(len, found.values())) == 200 and found == expected
+    assert sum(map(len, found.values())) == 200
+    assert {k: (found[k], expected[k]) for k in expected if found[k] != expected[k]} == {}
     values = {name: {x for (seat, _), row in found.items() if seat == name for x in row} for name, _ in found}
     assert min(map(len, values.values())) > 2   # No seat earns the same all the time
 
