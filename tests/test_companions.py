@@ -7,6 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.core.decisions import decide
+from adversarial_rl.core.machine import Platform
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.model.footprint import GB, memory_estimate, peak, shaped_config
+
 ROOT = Path(__file__).resolve().parent.parent
 TRAIN = ROOT/'nbs'/'train'
 BOOKS = sorted(TRAIN.glob('*.ipynb'))
@@ -23,6 +28,28 @@ def cells(nb, kind='code'):
 
 
 def test_all_are_there(): assert [nb.stem for nb in BOOKS] == NAMES
+
+
+def shown(nb, call):
+    "What the cell with this call shows as text."
+    (_, cell), = [(s, c) for s, c in cells(nb) if call in s]
+    return ''.join(''.join(o.get('text', o.get('data', {}).get('text/plain', ''))) for o in cell['outputs'])
+
+
+def test_memory_minutes_and_decisions_are_shown_as_they_are_now():
+    "Not as they were when the notebook was last run."
+    nb = TRAIN/'09_scale_up.ipynb'
+    cpu = Platform('cpu', 'processor', 'float32', 2, 8., 'local')
+    names = {d.name for d in decide(cpu, {}, lambda url: False)} | {'host', 'device', 'torch'}
+    assert {line.split('  ')[0] for line in shown(nb, 'detect_platform_and_gpu()').splitlines()} == names
+    game, ppo = TrainingConfig(problems_per_step=1, group_size=8), PPOConfig(micro_batch=1, gradient_checkpointing=True)
+    now = [peak(memory_estimate(game, ppo, shaped_config(size))) / GB for size in ('0.5B', '1.5B', '3B', '7B')]
+    line, = [line for line in shown(nb, "table.loc['peak']").splitlines() if line.startswith('peak')]
+    assert [float(x) for x in line.split()[1:]] == pytest.approx(now, abs=.01)
+    rows = {line.split()[0]: line for line in shown(nb, 'plan_run(').splitlines()}
+    for path in sorted((ROOT/'configs').glob('*.yaml')):
+        if not (minutes := re.search(r'(?m)^#   minutes: about (\d+)', path.read_text())): continue
+        assert int(rows[path.stem].split()[-1]) == pytest.approx(int(minutes[1]), rel=.2), path.stem
 
 
 def test_one_setup_cell_for_all():

@@ -10,6 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.game.plan import CARDS
+from adversarial_rl.model.footprint import _learning_bytes, _model_shape, GB, shaped_config
+
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no forkserver')]
 SCRIPT = Path(__file__).parent/'gpu'/'check.py'
 
@@ -38,6 +41,13 @@ def test_all_checks_pass_at_toy_sizes(tmp_path):
         assert row['state'] == ('skipped' if row['check'] in skipped else 'passed'), row
         assert row.get('reason') == skipped.get(row['check']) and row['seconds'] >= 0
     assert done.returncode == 0, done.stderr
+
+
+def test_where_memory_runs_out_a_real_model_in_float32_fits_a_t4_with_few_rows(check):
+    from of_memory import LONGEST, MOST, PROMPT
+    shape = _model_shape(shaped_config('1.5B'))
+    held = 4 * shape.parameters + _learning_bytes(shape, MOST * (PROMPT + LONGEST), 4, False)
+    assert held < .75 * CARDS['t4'].memory * GB
 
 
 def crash(place, found): os.kill(os.getpid(), signal.SIGKILL)

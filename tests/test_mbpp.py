@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import asdict, replace
+from importlib.util import find_spec
 from types import SimpleNamespace
 
 import processes
@@ -35,7 +36,9 @@ from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import save_problems
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
+from adversarial_rl.selfplay.spiral import main as spiral_main
 
+needs_openspiel = pytest.mark.skipif(not find_spec('pyspiel'), reason='open_spiel is not installed')
 REAL = os.environ.get('MBPP_DATASET_PATH')
 NAMES = ['double', 'square', 'negate', 'half', 'succ', 'pred', 'triple', 'cube']
 BODIES = ['2 * n', 'n * n', '-n', 'n // 2', 'n + 1', 'n - 1', '3 * n', 'n ** 3']
@@ -379,6 +382,15 @@ def test_training_without_the_dataset_continues_and_says_so(tmp_path):
             '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
     done = run_module(argv, offline(tmp_path))
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize('run', [train_main, pytest.param(spiral_main, marks=needs_openspiel)])
+def test_a_device_that_is_not_there_is_said_before_the_dataset_is_looked_for(tmp_path, monkeypatch, capfd, run):
+    monkeypatch.setenv('MBPP_DATASET_PATH', str(tmp_path/'none'))
+    flags = ['--device', 'cuda:99', '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
+    assert run([*flags, '--mbpp-eval']) == 2
+    told = [line for line in capfd.readouterr().err.splitlines() if not line.startswith('for this machine')]
+    assert len(told) == 1 and told[0].startswith('error: --device cuda:99: '), told
 
 
 def test_overlap_is_reported(tmp_path, copy, capfd):

@@ -329,7 +329,8 @@ def own_folders(config:Any          # Settings of a run
 def check_start(config:Any,                # Settings of a run
                 players:Collection[str]    # Names
                )->None:
-    "Raise `UsageError` where the checkpoint to go on from is missing or of another command; needs no model."
+    "Raise `UsageError` where the device is missing, or the checkpoint to go on from or its kind; needs no model."
+    platform(config.device, config.dtype)
     path = config.resume_from
     with enough_memory('free some memory'):
         if config.resume and not path: path = newest_checkpoint(config.checkpoint_dir)[0]

@@ -69,7 +69,7 @@ def t4(place, found):
     found.require(abs(off) <= .15, f'{off:+.0%} beside the estimate')
 
 
-MOST = 4   # Rows for which there is memory
+MOST, PROMPT, LONGEST = 4, 20, 150   # Rows for which there is memory, and their tokens: a real 1.5B still fits a T4
 
 def no_memory(*_): raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
 
@@ -125,7 +125,7 @@ def real_shortage(place, found, policy, given, true):
 @check(7, 'out of memory in forward, backward and sampling: each goes on with fewer rows', 20)
 def out_of_memory(place, found):
     policy = policy_at(place, '0.5B', 'float32')
-    given = ragged(policy, 16, 20, 12 if place.tiny else 300)
+    given = ragged(policy, 16, PROMPT, 12 if place.tiny else LONGEST)
     true, _ = gradient_of_update(policy, given, MOST)
     for where in ('forward', 'backward'):
         with scores_that_fail(policy, where): result, micro_batch = gradient_of_update(policy, given)
