@@ -1,4 +1,4 @@
-"The batch script on a real Slurm of one node: it runs, gets a signal before its time limit, requeues, and resumes."
+"The batch scripts on a real Slurm of one node: they run, get a signal before the time limit, requeue, and resume."
 import os
 import shutil
 import socket
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 NEEDED = ('slurmctld', 'slurmd', 'sbatch', 'munged')
 real = pytest.mark.skipif(any(not shutil.which(x) for x in NEEDED) or os.geteuid() != 0,
                           reason='needs slurm-wlm and munge, and root')
-SCRIPT = ROOT/'slurm'/'submit_grpo_training.sh'
+SCRIPTS = ROOT/'slurm'
 SHELLCHECK = shutil.which('shellcheck', path=f"{Path(sys.executable).parent}:{os.environ['PATH']}")
 
 
@@ -28,8 +28,8 @@ def until(true, seconds, what):
 
 
 @pytest.mark.skipif(not SHELLCHECK, reason='needs shellcheck')
-def test_the_script_is_sound():
-    done = subprocess.run([SHELLCHECK, str(SCRIPT)], capture_output=True, text=True)
+def test_the_scripts_are_sound():
+    done = subprocess.run([SHELLCHECK, '-x', *map(str, SCRIPTS.glob('*.sh'))], capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stdout
 
 
@@ -84,14 +84,38 @@ PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
         for p in daemons: p.wait(30)
 
 
-def submit(env, folder, *more, sbatch=()):
-    flags = ['--config', str(ROOT/'configs'/'grpo_code_execution_starter.yaml'), '--evaluation.enabled', 'false',
-             '--wandb.enabled', 'false', '--training_args.per_device_train_batch_size', '16', '--device', 'cpu', *more]
-    env = env | dict(PYTHON=sys.executable, PYTHONPATH=str(ROOT), GRPO_OUTPUT_DIR=str(folder/'out'))
-    command = ['sbatch', '--parsable', *sbatch, str(SCRIPT), *flags]
-    done = subprocess.run(command, cwd=folder, env=env | dict(OMP_NUM_THREADS='1'), capture_output=True, text=True)
+GRPO = ['--config', str(ROOT/'configs'/'grpo_code_execution_starter.yaml'), '--evaluation.enabled', 'false',
+        '--wandb.enabled', 'false', '--training_args.per_device_train_batch_size', '16', '--device', 'cpu']
+TRAINING = ['--config', str(ROOT/'configs'/'starter.yaml'), '--report-to', 'none', '--held-out', '4', '--device', 'cpu',
+            '--problems-per-step', '2', '--group-size', '2', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
+            '--k-alternating-steps', '0']
+
+
+def submit(env, folder, script, *flags, sbatch=()):
+    "Submit a script from a folder that looks like the project's."
+    if not (folder/'slurm').exists(): (folder/'slurm').symlink_to(SCRIPTS)
+    env = env | dict(PYTHON=sys.executable, PYTHONPATH=str(ROOT), GRPO_OUTPUT_DIR=str(folder/'out'),
+                     TRAINING_OUTPUT_DIR=str(folder/'out'), OMP_NUM_THREADS='1')
+    command = ['sbatch', '--parsable', *sbatch, f'slurm/{script}', *flags]
+    done = subprocess.run(command, cwd=folder, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
+
+
+def requeue(env, folder, job, steps):
+    "Send what Slurm would send before the time limit, once there are so many steps; wait until the job runs again."
+    metrics = folder/'out'/'metrics.jsonl'
+    until(lambda: metrics.exists() and len(read_metrics(metrics)) >= steps, 240, 'enough steps')
+    assert subprocess.run(['scancel', '--batch', '--signal=USR1', job], env=env).returncode == 0
+    log = folder/'logs'/f'job_{job}'/'training_output.log'
+    until(lambda: 'requeued' in log.read_text(), 120, 'the requeue')
+    until(lambda: 'JobState=PENDING' in state(env, job), 60, 'the job in the queue')
+    # Slurm would wait two minutes; if the job starts in the second it ended in, its credential counts as revoked
+    time.sleep(5)
+    subprocess.run(['scontrol', 'update', f'JobId={job}', 'StartTime=now'], env=env)
+    until(lambda: 'JobState=COMPLETED' in state(env, job), 400, 'the end of the second run')
+    assert 'Restarts=1' in state(env, job)
+    return log.read_text(), [r['step'] for r in read_metrics(metrics)]
 
 
 def state(env, job):
@@ -100,7 +124,7 @@ def state(env, job):
 
 @real
 def test_a_job_runs_and_leaves_its_logs(slurm, tmp_path):
-    job = submit(slurm, tmp_path, '--training_args.max_steps', '3')
+    job = submit(slurm, tmp_path, 'submit_grpo_training.sh', *GRPO, '--training_args.max_steps', '3')
     until(lambda: 'JobState=COMPLETED' in state(slurm, job), 240, 'the end of the job')
     assert len(read_metrics(tmp_path/'out'/'metrics.jsonl')) == 3
     assert '3 of 3 steps' in (tmp_path/'logs'/f'job_{job}'/'training_output.log').read_text()
@@ -108,17 +132,17 @@ def test_a_job_runs_and_leaves_its_logs(slurm, tmp_path):
 
 @real
 def test_near_its_time_limit_it_saves_requeues_and_resumes(slurm, tmp_path):
-    "USR1 is sent as Slurm would send it before the time limit."
-    job = submit(slurm, tmp_path, '--training_args.max_steps', '12', '--training_args.save_steps', '1000')
-    metrics = tmp_path/'out'/'metrics.jsonl'
-    until(lambda: metrics.exists() and len(read_metrics(metrics)) >= 2, 240, 'the second step')
-    assert subprocess.run(['scancel', '--batch', '--signal=USR1', job], env=slurm).returncode == 0
-    log = tmp_path/'logs'/f'job_{job}'/'training_output.log'
-    until(lambda: 'requeued' in log.read_text(), 120, 'the requeue')
-    assert 'SIGUSR1' in log.read_text() and list((tmp_path/'out').glob('checkpoint-*'))
-    until(lambda: 'JobState=PENDING' in state(slurm, job), 60, 'the job in the queue')
-    # Slurm would wait two minutes; if the job starts in the second it ended in, its credential counts as revoked
-    time.sleep(5)
-    subprocess.run(['scontrol', 'update', f'JobId={job}', 'StartTime=now'], env=slurm)
-    until(lambda: 'JobState=COMPLETED' in state(slurm, job), 400, 'the end of the second run')
-    assert [r['step'] for r in read_metrics(metrics)] == list(range(1, 13)) and 'Restarts=1' in state(slurm, job)
+    job = submit(slurm, tmp_path, 'submit_grpo_training.sh', *GRPO, '--training_args.max_steps', '12',
+                 '--training_args.save_steps', '1000')
+    log, steps = requeue(slurm, tmp_path, job, 2)
+    assert 'SIGUSR1' in log and steps == list(range(1, 13))
+
+
+@real
+def test_two_tasks_train_both_players_and_go_on_after_a_requeue(slurm, tmp_path):
+    "One run of two processes, which another node could have: its rows are there once each."
+    job = submit(slurm, tmp_path, 'submit_training.sh', *TRAINING, '--together-steps', '10',
+                 sbatch=['--ntasks-per-node=2'])
+    log, steps = requeue(slurm, tmp_path, job, 4)
+    assert steps == list(range(30)) and log.count('stopped by SIGTERM') == 2 and 'earlier steps' not in log
+    assert (tmp_path/'out'/'training_results.json').exists() and (tmp_path/'out'/'checkpoints').exists()

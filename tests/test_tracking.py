@@ -14,6 +14,7 @@ import termios
 import processes
 import pytest
 
+from adversarial_rl.record import tracking
 from adversarial_rl.record.tracking import read_metrics, Tracker
 
 FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4',
@@ -221,3 +222,11 @@ def test_a_killed_run_has_its_csv_up_to_the_last_checkpoint(tmp_path):
     tracker.write(dict(step=2, reward=.25))
     assert (tmp_path/'metrics.csv').read_text() == 'step,reward\n1,0.5\n'
     assert [r['step'] for r in read_metrics(tmp_path/'metrics.jsonl')] == [1, 2]
+
+
+def test_of_several_processes_only_the_first_names_lost_rows(tmp_path, monkeypatch, capsys):
+    for first, said in ((True, 'holds 0 of the 2 earlier steps'), (False, '')):
+        monkeypatch.setattr(tracking, 'is_first_process', lambda first=first: first)
+        tracking.MetricsFile(tmp_path/'metrics.jsonl', 2)
+        err = capsys.readouterr().err
+        assert said in err and bool(said) == bool(err)

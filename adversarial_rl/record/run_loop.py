@@ -378,5 +378,6 @@ def run_loop(trainer:Trainer,
                 path = trainer.save()
                 tracker.save_csv()
             if stopping:
+                anybody(False)   # No process ends before the first one has saved: others would be ended with it
                 number = received[0] if received else signal.SIGINT   # Of several processes, another one got it
                 raise Stopped(f'{path} is saved; the same command with --resume goes on from there', number)

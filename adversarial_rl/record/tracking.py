@@ -26,6 +26,7 @@ from ..core.decisions import wandb_mode
 from ..core.errors import one_line, UsageError
 from ..core.files import append_line, write_whole
 from ..core.machine import installed
+from ..core.parallel import is_first_process
 
 # %% ../../nbs/04_record/01_tracking.ipynb #59f0b942
 def read_metrics(path:str | Path)->list[dict[str, Any]]:
@@ -67,7 +68,7 @@ class MetricsFile:
         self.path = Path(path)
         rows, steps = rows_before(path, first_step, recent) or [], set(range(first_step))
         if expected is not None: steps = set(expected)
-        if missing := steps - {r['step'] for r in rows}:
+        if (missing := steps - {r['step'] for r in rows}) and is_first_process():
             print(f'{path} holds {len(steps) - len(missing)} of the {len(steps)} earlier steps; tables and figures '
                   f'lack the others ({_spans(missing)})', file=sys.stderr)
         write_whole(self.path, ''.join(json.dumps(r) + '\n' for r in rows).encode())
