@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parent/'engines'))
-from build import build, check, folder_of, PINS
+from prepare import build, check, folder_of, PINS
 
 
 @pytest.mark.parametrize('name', PINS)

@@ -20,11 +20,13 @@ SCRIPT = Path(__file__).parent/'gpu'/'check.py'
 @pytest.fixture(scope='module')
 def check():
     "The script as a module, with its helpers importable."
-    before = list(sys.path)
+    before, variables = list(sys.path), dict(os.environ)
     sys.path.insert(0, str(SCRIPT.parent))
     import check
     yield check
     sys.path[:] = before
+    os.environ.clear()   # It adds to the path of Python, which later tests would inherit
+    os.environ.update(variables)
 
 
 def test_all_checks_pass_at_toy_sizes(tmp_path):

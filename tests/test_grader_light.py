@@ -30,7 +30,7 @@ def light(wheel, tmp_path_factory):
     before, start = size(env), time.perf_counter()
     pip = [sys.executable, '-m', 'pip', '--python', env/'bin'/'python', 'install', '-q', '--no-index',
            '--disable-pip-version-check', wheel]
-    subprocess.run(pip, check=True)
+    assert run(*pip, cwd=env).returncode == 0
     return env/'bin'/'python', time.perf_counter() - start, size(env) - before
 
 

@@ -218,8 +218,9 @@ def test_on_a_cluster_the_library_decides_about_wandb(tmp_path):
     for name, body in (('srun', "env | grep -E '^(WANDB|HF_HUB)' || true"), ('scontrol', 'echo node1')):
         (tmp_path/name).write_text(f'#!/bin/bash\n{body}\n')
         (tmp_path/name).chmod(0o755)
+    (tmp_path/'slurm').symlink_to(ROOT/'slurm')
     env = {k: v for k, v in os.environ.items() if not k.startswith(('WANDB', 'HF_HUB'))} | dict(
-        SLURM_SUBMIT_DIR=str(tmp_path), SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node1',
+        SLURM_SUBMIT_DIR=str(tmp_path), SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node1', SLURM_NNODES='1',
         PATH=f"{tmp_path}:{os.environ['PATH']}")
     done = subprocess.run(['bash', ROOT/'slurm'/'submit_grpo_training.sh'], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

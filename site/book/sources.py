@@ -112,7 +112,8 @@ def summary(path):
     text = '\n'.join(''.join(c['source']) for c in read_cells(path)[:3] if c['cell_type'] == 'markdown')
     title = re.search(r'^# (.+)', text, re.M)[1]
     rest = re.sub(r'^\[!\[.*\n', '', text.split(title, 1)[1], flags=re.M).strip()
-    said = re.search(r'^> *(.+)', rest, re.M) or re.match(r'(?:\*\*\w+\.\*\* )?(.+?[.?:])(?:\s|$)', rest)
+    said = (re.search(r'^> *(.+)', rest, re.M) or re.search(r'\*\*Claim\.\*\* (.+?[.?:])(?:\s|$)', rest)
+            or re.match(r'(?:\*\*\w+\.\*\* )?(.+?[.?:])(?:\s|$)', rest))
     return title, said[1] if said else ''
 
 

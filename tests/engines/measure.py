@@ -19,7 +19,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
-from build import build, check, folder_of, PINS, ROOT  # noqa: E402
+from prepare import build, check, folder_of, PINS, ROOT  # noqa: E402
 
 from adversarial_rl import grade_many, starter_problems  # noqa: E402
 from adversarial_rl.grader.pool import Job  # noqa: E402

@@ -17,7 +17,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent), str(HERE.parent.parent)]
 
-from build import build, folder_of, PINS  # noqa: E402
+from prepare import build, folder_of, PINS  # noqa: E402
 
 from adversarial_rl import grade_many, starter_problems  # noqa: E402
 from adversarial_rl.record.tables import check_document, markdown_table, write_table  # noqa: E402

@@ -1,7 +1,7 @@
 """Builds an environment for each engine that uses the game or its grader, and runs the engine's checks there.
 
-    python tests/engines/build.py                       # All of them, with the pinned versions
-    python tests/engines/build.py verifiers --newest    # One, with the newest versions
+    python tests/engines/prepare.py                       # All of them, with the pinned versions
+    python tests/engines/prepare.py verifiers --newest    # One, with the newest versions
 
 An environment takes PyTorch and the rest from the interpreter that runs this, and installs only what is missing there.
 It is kept in output/engines. The exit code is 0 if every check passed and none was skipped.
