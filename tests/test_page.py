@@ -216,15 +216,17 @@ def address(tmp_path_factory):
     server.shutdown()
 
 
-def chromium(playwright, theme):
+def chromium(playwright, theme, folder):
     if not CHROMIUM: pytest.skip('no Chromium here; apt-get install chromium')
     args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
     return playwright.chromium.launch(executable_path=CHROMIUM, args=args)
 
 
-def firefox(playwright, theme):
+def firefox(playwright, theme, folder):
     if not FIREFOX: pytest.skip('no Firefox here; apt-get install firefox-esr')
-    command = ROOT/'tests'/'page'/'firefox.py'
+    command = folder/'firefox'
+    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/page/firefox.py" "$@"\n')
+    command.chmod(0o755)
     return playwright.firefox.launch(channel='moz-firefox', executable_path=command,
                                      firefox_user_prefs={'ui.systemUsesDarkTheme': int(theme == 'dark')})
 
@@ -234,12 +236,12 @@ LOOKS = {f'{browser.__name__}-{name}': (browser, *look) for browser in (chromium
 
 
 @pytest.fixture(scope='module', params=LOOKS.values(), ids=LOOKS)
-def window(request):
+def window(request, tmp_path_factory):
     "A browser that opens pages of a width and in a theme."
     from playwright.sync_api import sync_playwright
     start, width, theme = request.param
     with sync_playwright() as p:
-        browser = start(p, theme)
+        browser = start(p, theme, tmp_path_factory.mktemp('browser'))
         yield lambda: browser.new_context(viewport=dict(width=width, height=900), color_scheme=theme), width
         browser.close()
 

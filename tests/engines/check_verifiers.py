@@ -73,7 +73,7 @@ def test_its_command_plays_one_seat(bundled, tmp_path):
     programs = [program_in(t['nodes'][-1]['message']['content'], p.function_name) for t, p in zip(traces, problems)]
     expected = [o.pass_rate for o in grade_many(pool.Job.of(p, x) for p, x in zip(problems, programs))]
     assert [t['rewards']['tests_passed']['score'] for t in traces] == expected
-    assert len(traces) == 4 and max(expected) == 1
+    assert len(traces) == 4
 
 
 def test_its_command_plays_two_seats(bundled, tmp_path):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python
 """Firefox for Playwright, whose protocol is ahead of Debian's Firefox: what that one does not know counts as done.
 
 Playwright starts this file in Firefox's place, and reads from standard error where to connect. It connects to a relay
