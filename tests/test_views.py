@@ -136,7 +136,7 @@ def all_figures(folder):
     panels = {title: {'problems solved': 'solved', 'valid tests': 'validity'} for title in ('some', 'others', 'more')}
     table = plots.pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
     return dict(training=plots.training_figure(one), unfinished=plots.training_figure(unfinished),
-                seeds=plots._seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
+                seeds=plots.seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
                 metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
                 runs=views.runs_figure(dict(one=one, two=two), 'validity'),
                 mbpp=views.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
@@ -200,7 +200,7 @@ def test_a_run_of_three_steps_shows_its_gain(tmp_path):
 def test_many_names_leave_most_of_the_panel_to_the_lines():
     columns = [f'line {i}' for i in range(9)]
     rows = [{'step': i} | dict.fromkeys(columns, i / 10) for i in range(1, 11)]
-    ax, = plots._seed_figure({0: rows}, {'nine lines': dict(zip(columns, columns))}).axes
+    ax, = plots.seed_figure({0: rows}, {'nine lines': dict(zip(columns, columns))}).axes
     low, high = ax.get_ylim()
     assert (1 - low) / (high - low) > .5
 

@@ -49,7 +49,8 @@ def baseline_table(runs:dict[str, list[Rows]] # Baseline -> metrics of its seeds
 
 # %% ../../nbs/14_lab/03_baselines.ipynb #7b43b5e6
 @themed
-def _baseline_figure(runs:dict[str, list[Rows]])->Figure:
+def baseline_figure(runs:dict[str, list[Rows]] # Kind of baseline -> rows of each seed
+                   )->Figure:
     "Three panels: moves that keep the value, mean advantages, and the gradient's variance on the same games."
     fig = Figure(figsize=(WIDE, 6), layout='constrained')
     a, b, c, names = fig.subplots(2, 2).ravel()
@@ -71,10 +72,6 @@ def _baseline_figure(runs:dict[str, list[Rows]])->Figure:
     for ax in (a, b, c): ax.set(xlabel='step')
     return fig
 
-def baseline_figure(runs:dict[str, list[Rows]], path:Path):
-    "Write the figure of the runs, kind of baseline -> rows of each seed, as a file."
-    _baseline_figure(runs).savefig(path, dpi=110)
-
 # %% ../../nbs/14_lab/03_baselines.ipynb #50598b41
 @dataclass
 class BaselinesConfig(LabConfig):
@@ -94,7 +91,7 @@ def _baselines_experiment(config:BaselinesConfig)->Experiment:
     flags = f'{RUN_FLAGS} --steps {config.steps} --eval-games 0 --eval-steps 10 --report-to none'
     training = TRAININGS['spiral_self_play']
     return Experiment('baselines', training.module, conditions, ['--config', training.config, *flags.split()], table,
-                      lambda runs, path: baseline_figure(metrics(runs), path))
+                      lambda runs, path: baseline_figure(metrics(runs)).savefig(path, dpi=110))
 
 def run(config:BaselinesConfig)->None:
     "The command `compare_baselines`."

@@ -148,7 +148,8 @@ _PANELS = {'pass_rate': 'held-out problems solved, greedy', 'pass_rate_sampled':
            'validity': 'valid tests, held-out problems', 'distinct': 'distinct inputs among all tests'}
 
 @themed
-def _comparison_figure(results:dict[str, list[Measured]])->Figure:
+def comparison_figure(results:dict[str, list[Measured]] # Name of a condition -> its seeds
+                     )->Figure:
     "Curves of what the first condition's learners were measured by, and the testers at the end."
     fig = Figure(figsize=(WIDE, 6), layout='constrained')
     axes = fig.subplots(2, 2).ravel()
@@ -162,10 +163,6 @@ def _comparison_figure(results:dict[str, list[Measured]])->Figure:
     axes[3].legend(handles=patches, loc='center')
     axes[3].axis('off')
     return fig
-
-def comparison_figure(results:dict[str, list[Measured]], path:Path):
-    "Write the figure of the conditions, name -> measured seeds, as a file."
-    _comparison_figure(results).savefig(path, dpi=110)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #a663d26c
 KINDS = {'conditions': CONDITIONS, 'rewards': REWARDS}
@@ -200,7 +197,7 @@ def _comparison_experiment(config:ComparisonConfig)->Experiment:
 
     return Experiment(config.what, 'adversarial_rl.lab.condition', conditions,
                       ['--config', config.run_config, *flags.split()], table,
-                      lambda runs, path: comparison_figure(measured(runs), path), prepare)
+                      lambda runs, path: comparison_figure(measured(runs)).savefig(path, dpi=110), prepare)
 
 def _comparison_tables(runs:Runs, config:ComparisonConfig)->str:
     "Pass rates of the conditions, the testers, and where they were measured."

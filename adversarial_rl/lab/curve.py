@@ -207,7 +207,9 @@ def _draw_testers(ax:Axes, cells:Cells, figure:str, places:Mapping[str, float])-
     ax.plot(xs, [sum(before[x]) / len(before[x]) for x in xs], color=GREY, ls=':', label='before training')
 
 @themed
-def _curve_figure(cells:Cells, seed:int)->Figure:
+def curve_figure(cells:Cells, # Level and tester -> its seeds
+                 seed:int     # Of the visible tests whose share of wrong programs is shown
+                )->Figure:
     "Hidden pass rates over levels and over the share of accepted wrong programs, and hack rates."
     fig = Figure(figsize=(WIDE, 6.4), layout='constrained')
     axes = fig.subplots(2, 2).ravel()
@@ -228,10 +230,6 @@ def _curve_figure(cells:Cells, seed:int)->Figure:
     axes[3].legend(*axes[0].get_legend_handles_labels(), loc='center')
     axes[3].axis('off')
     return fig
-
-def curve_figure(cells:Cells, seed:int, path:Path)->None:
-    "Write the figure of the cells, level and tester -> measured seeds, as a file."
-    _curve_figure(cells, seed).savefig(path, dpi=110)
 
 # %% ../../nbs/14_lab/10_curve.ipynb #63cf8cbb
 @dataclass
@@ -267,7 +265,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
         return f'{curve_table(found)}\n\n{note}'
 
     return Experiment('curve', 'adversarial_rl.lab.condition', conditions, flags, table,
-                      lambda runs, path: curve_figure(cells(runs), seeds[0], path))
+                      lambda runs, path: curve_figure(cells(runs), seeds[0]).savefig(path, dpi=110))
 
 def run(config:CurveConfig)->None:
     "The command `compare_tests`."

@@ -17,7 +17,7 @@ from ..core.settings import setting
 from ..core.statistics import Interval, over_samples
 from ..grpo.settings import KINDS
 from .experiment import Condition, Experiment, LabConfig, Run, run_experiment, Runs, runs_folder
-from ..record.plots import seed_curves
+from ..record.plots import seed_figure
 from ..record.tables import markdown_table, plus_minus
 
 # %% ../../nbs/14_lab/02_seeds.ipynb #4ba2fe1f
@@ -193,7 +193,7 @@ def _seeds_experiment(config:SeedsConfig)->Experiment:
     def figure(runs:Runs, path:Path):
         first, *_ = runs[name]
         if not training.panels: shutil.copy(first.folder/'training_curves.png', path)
-        else: seed_curves({run.seed: run.metrics() for run in runs[name]}, training.panels, path)
+        else: seed_figure({run.seed: run.metrics() for run in runs[name]}, training.panels).savefig(path, dpi=110)
 
     flags = ['--config', config.run_config or training.config, *training.flags.split()]
     return Experiment(name, training.module, {name: Condition(name)}, flags, table, figure)

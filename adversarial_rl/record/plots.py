@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLUE', 'ORANGE', 'GREEN', 'GREY', 'PALE', 'COLOURS', 'WIDE', 'INK', 'NAMES', 'HELD_OUT', 'smoothed', 'themed',
-           'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves', 'seed_curves',
+           'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves', 'seed_figure',
            'cross_play_map']
 
 # %% ../../nbs/04_record/03_plots.ipynb #4daf27bc
@@ -185,8 +185,10 @@ def _panels(count:int)->Figure:
     return fig
 
 @themed
-def _seed_figure(runs, panels)->Figure:
-    "The figure of `seed_curves`."
+def seed_figure(runs:Mapping[Any, list[dict[str, Any]]],  # Seed -> rows of metrics
+                panels:Mapping[str, Mapping[str, str]]    # Title -> {label: column}
+               )->Figure:
+    "Columns over steps, several seeds together; a column that is 0 throughout is left out."
     fig = _panels(len(panels))
     for ax, (title, lines) in zip(fig.axes, panels.items()):
         for (label, column), colour in zip(lines.items(), COLOURS):
@@ -196,14 +198,6 @@ def _seed_figure(runs, panels)->Figure:
             draw_runs(ax, seeds, label, colour, span=5 if often else 1)
         tidy(ax, title)
     return fig
-
-def seed_curves(runs:Mapping[Any, list[dict[str, Any]]],  # Seed -> rows of metrics
-                panels:Mapping[str, Mapping[str, str]],   # Title -> {label: column}
-                path:str | Path
-               )->Path:                                   # The figure's file
-    "Draw columns over steps, several seeds together; a column that is 0 throughout is left out."
-    _seed_figure(runs, panels).savefig(path, dpi=110)
-    return Path(path)
 
 # %% ../../nbs/04_record/03_plots.ipynb #9a98bd61
 def _heat_map(ax:Axes, table:pd.DataFrame)->None:

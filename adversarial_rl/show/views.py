@@ -249,7 +249,7 @@ def mbpp_figure(before:Report, after:Report,
     _squares(axes['s'], found, chosen)
     counts = {change: list(found.values()).count(change) for change in _CHANGES}
     handles = [Patch(color=colour, label=f'{change} {counts[change]}') for change, colour in _CHANGES.items()]
-    fig.legend(handles=handles, loc='outside upper left', ncols=4,)
+    fig.legend(handles=handles, loc='outside upper left', ncols=4)
     if chosen:
         _program(axes['b'], before, chosen, 'before')
         _program(axes['a'], after, chosen, 'after')
