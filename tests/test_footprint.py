@@ -43,6 +43,7 @@ def test_activations_are_within_a_tenth_of_the_estimate(size, dtype, tokenizer):
     def estimate(layers):
         shape = _model_shape(shaped_config(size))
         return _learning_bytes(type(shape)(**vars(shape) | dict(layers=layers)), TOKENS, dtype.itemsize, False)
+    print(f'| {size} | {dtype} | {(estimate(2) - estimate(1)) / 1e6:.1f} | {measured / 1e6:.1f} |')
     assert estimate(2) - estimate(1) == pytest.approx(measured, rel=.1)
 
 
@@ -80,5 +81,6 @@ def test_products_in_the_bases_type_are_as_near_to_float32_as_those_in_float32(d
     ours = apart(*learnt(half, weights))
     as_peft_does(half)
     pefts = apart(*learnt(half, weights))
+    print(f'| {dtype} | {loss:.4f} | {ours[0]:.5f} | {pefts[0]:.5f} | {ours[1]:.4f} | {pefts[1]:.4f} |')
     assert ours[1] < 1.5 * pefts[1] and ours[1] < .1
     assert ours[0] < 3 * pefts[0] + .01 * abs(loss)
