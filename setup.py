@@ -28,7 +28,7 @@ setup(
     package_dir=shipped,
     package_data={name: ['py.typed'], **{package: ['*'] for package in shipped}},
     install_requires=cfg['requirements'].split(),
-    extras_require={extra: cfg[f'{extra}_requirements'].split() for extra in extras},
+    extras_require={extra.replace('_', '-'): cfg[f'{extra}_requirements'].split() for extra in extras},
     entry_points={
         'console_scripts': cfg['console_scripts'].split('\n'),
         'nbdev': [f'{name}={name}._modidx:d'],

@@ -1,4 +1,4 @@
-"Tasks for Inspect: `inspect eval environments/inspect_tasks.py --model openai/MODEL`."
+"Tasks for Inspect: `inspect eval environments/inspect_tasks.py@curriculum --model openai/MODEL`."
 from inspect_ai import Task, task
 from inspect_ai.dataset import MemoryDataset, Sample
 

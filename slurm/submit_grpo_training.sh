@@ -1,6 +1,8 @@
 #!/bin/bash
 # GRPO on a SLURM cluster, from the project's folder:
 #   sbatch slurm/submit_grpo_training.sh [settings of grpo_code_execution]
+# It needs the project's .venv, which `make quick` makes, or PYTHON=... before sbatch. What the run prints is in
+# logs/job_JOBID/training_output.log, its results in output/grpo_JOBID.
 # GPUs, partition and account are options of sbatch, for example
 #   sbatch --nodes 2 --gpus-per-node 2 --time 04:00:00 slurm/submit_grpo_training.sh \
 #       --config configs/grpo_code_execution.yaml

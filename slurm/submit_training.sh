@@ -1,6 +1,8 @@
 #!/bin/bash
 # The two-player training on a SLURM cluster, from the project's folder:
 #   sbatch slurm/submit_training.sh [settings of run_training]
+# It needs the project's .venv, which `make quick` makes, or PYTHON=... before sbatch. What the run prints is in
+# logs/job_JOBID/training_output.log, its results in output/training_JOBID.
 # GPUs, partition and account are options of sbatch, for example
 #   sbatch --nodes 2 --gpus-per-node 2 --time 04:00:00 slurm/submit_training.sh --config configs/a100.yaml
 # Near the time limit the run finishes its step, saves and ends, and the job is requeued and resumes from it.

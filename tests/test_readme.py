@@ -3,6 +3,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from importlib.metadata import metadata
 
 import processes
 import pytest
@@ -41,3 +42,14 @@ def test_every_name_of_the_library_in_a_document_is_there(document):
     names = re.findall(r'`((?:' + '|'.join(structure.CHAPTERS) + r')(?:\.\w+)+)`', (ROOT / document).read_text())
     for name in names: pkgutil.resolve_name(f'adversarial_rl.{name}')
     assert names or document != 'CONTRIBUTING.md'
+
+
+PAGES = [ROOT/'README.md', *ROOT.glob('environments/*/README.md'), *ROOT.glob('nbs/15_engines/*.ipynb')]
+
+
+@pytest.mark.parametrize('page', PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def test_an_install_command_works_in_a_clone(page):
+    "The project is not on the package index, and an older pip drops an extra whose name is not the normal one."
+    extras = metadata('adversarial_rl').get_all('Provides-Extra')
+    for source, names in re.findall(r"pip install '(.+?)\[(.+?)\]'", page.read_text(encoding='utf-8')):
+        assert source == '.' and set(names.split(',')) <= set(extras)

@@ -8,6 +8,7 @@ from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import qwen3_chat_template
 
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.engines.trl import ProgramEnvironment
 from adversarial_rl.grader import pool
 from adversarial_rl.grpo import rewards
@@ -124,3 +125,26 @@ def test_the_answer_of_the_environment_tells_no_test():
     answers = [environment.submit(code) for code in ('def double(x): return 4', 'def double(x): return 1 / 0', 'x +')]
     assert answers == ['assertion_failure: 1 of 2 tests passed', 'runtime_error: 0 of 2 tests passed',
                        'syntax_error: 0 of 2 tests passed']
+
+
+@pytest.mark.parametrize('row', [{}, dict(test=TESTS), dict(tests=[])])
+def test_a_row_without_tests_is_refused(row):
+    "Any program would pass; a misnamed column must not reward them all."
+    with pytest.raises(UsageError, match='the column is `tests`'): ProgramEnvironment().reset(**row)
+
+
+@pytest.mark.parametrize('function', ['double', ['double']])
+def test_a_program_may_come_in_a_fence(function):
+    environment = ProgramEnvironment()
+    environment.reset(tests=TESTS, function=function)
+    environment.submit('```python\ndef double(x): return 2 * x\n```')
+    assert environment.get_reward() == 1
+
+
+def test_tests_that_cannot_be_judged_are_not_the_graders_failure():
+    "The dataset's author is told why; the model is not asked to try again."
+    environment = ProgramEnvironment()
+    environment.reset(tests=TESTS, function='dubble')
+    with pytest.warns(UserWarning, match='the tests use double'):
+        assert 'cannot be judged' in environment.submit('def double(x): return 2 * x')
+    assert environment.get_reward() is None

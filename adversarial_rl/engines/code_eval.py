@@ -11,6 +11,7 @@ import warnings
 from collections import defaultdict
 from collections.abc import Sequence
 
+from ..core.errors import UsageError
 from ..core.statistics import pass_at_k
 from ..grader.execution import Limits
 from ..grader.grading import grade_many, Outcome
@@ -38,6 +39,8 @@ def compute(predictions:Sequence[Sequence[str]],  # For each problem its program
             timeout:float=3.                      # Seconds of processor time; twice as many of real time
            )->tuple[dict[str, float], Results]:   # pass@k; for each problem what became of its programs
     "`code_eval.compute` with programs that run in the grader."
+    if any(isinstance(row, str) for row in predictions):
+        raise UsageError('predictions: needs a list of programs for each problem, also where there is one')
     limits = Limits(wall_seconds=2 * timeout, cpu_seconds=math.ceil(timeout))
     asked = [(task, n, program, test) for task, (programs, test) in enumerate(zip(predictions, references, strict=True))
              for n, program in enumerate(programs)]

@@ -9,6 +9,7 @@ __all__ = ['sample_fields']
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.errors import UsageError
 from ..grader.answers import program_in
 from ..grader.grading import Outcome
 from ..grader.session import agrade_many
@@ -29,6 +30,7 @@ def _fields(o:Outcome, program:str)->dict[str, Any]:
     return dict(told, value=o.pass_rate) if o.judged else dict(told, reason='scoring_failed')
 
 async def _graded(answer:str, tests:Sequence[str], function:str)->dict[str, Any]:
+    if not tests: raise UsageError("the sample's metadata has no tests, which any program would pass")
     program = program_in(answer, function)
     outcome, = await agrade_many([(program, tests, function)])
     return _fields(outcome, program)

@@ -6,20 +6,25 @@
 __all__ = ['ProgramEnvironment']
 
 # %% ../../nbs/15_engines/01_trl.ipynb #32075529
+import warnings
 from collections.abc import Sequence
 
+from ..core.errors import UsageError
+from ..grader.answers import program_in
 from ..grader.grading import grade, Outcome
 
 # %% ../../nbs/15_engines/01_trl.ipynb #6f1373d5
 class ProgramEnvironment:
     "One problem and the programs submitted for it."
     def __init__(self):
-        self.reset()
-
-    def reset(self, tests:Sequence[str]=(), function:str|Sequence[str]='', **columns)->None:
-        "Take the problem of a row of the dataset."
-        self._tests, self._function = list(tests), function
+        self._tests: str|Sequence[str] = ()
+        self._function: str|Sequence[str] = ''
         self._last: Outcome|None = None
+
+    def reset(self, tests:str|Sequence[str]=(), function:str|Sequence[str]='', **columns)->None:
+        "Take the problem of a row of the dataset; raises `UsageError` if it has no tests."
+        if not tests: raise UsageError('a row has no tests, which any program would pass; the column is `tests`')
+        self._tests, self._function, self._last = tests, function, None
 
     def submit(self, code:str)->str:
         """Run a program on the hidden tests of the problem. The last program submitted counts.
@@ -30,11 +35,16 @@ class ProgramEnvironment:
         Returns:
             How the program ended, and how many tests it passed.
         """
-        self._last = o = grade(code, self._tests, function_name=self._function)
+        name = self._function if isinstance(self._function, str) else next(iter(self._function), '')
+        program = program_in(code, name) if name else code
+        self._last = o = grade(program, self._tests, function_name=self._function)
+        if o.kind == 'unsupported':
+            warnings.warn(f'{self._function}: the tests cannot be judged ({o.message})')
+            return 'The tests of this problem cannot be judged.'
         if not o.judged: return 'The grader failed. Submit the program again.'
         return f'{o.kind}: {sum(o.per_test)} of {len(o.per_test)} tests passed'
 
     def get_reward(self)->float | None:
-        "Share of tests that the last program passed; 0 without one, None if the grader failed."
+        "Share of tests that the last program passed; 0 without one, None if the grader has no verdict."
         if self._last is None: return 0.
         return self._last.pass_rate if self._last.judged else None

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from ..core.errors import UsageError
 from .problem import Problem
 
 # %% ../../nbs/02_problems/03_curriculum.ipynb #aba44c89
@@ -268,7 +269,8 @@ def _idle(c:Composition)->bool:
 @lru_cache
 def curriculum(split:str                    # A name in `SPLITS`
               )->tuple[Composition, ...]:   # Families interleaved, in a fixed random order
-    "All distinct compositions of one split."
+    "All distinct compositions of one split; raises `UsageError` if there is none of that name."
+    if split not in SPLITS: raise UsageError(f'split {split!r}: must be one of {", ".join(SPLITS)}')
     every = [Composition(family, ops) for family in FAMILIES.values() for ops in itertools.product(*family.slots)]
     distinct = {c.description: c for c in every if not _idle(c) and split_of(c.key) == split}
     rng, piles = random.Random(0), []

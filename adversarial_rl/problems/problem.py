@@ -156,7 +156,7 @@ def _read_json(path:str|Path)->object:
         packed = file.read_bytes()
         data = gzip.decompress(packed) if packed[:2] == b'\x1f\x8b' else packed
     except (UsageError, FileNotFoundError):
-        raise UsageError(f'{path}: no such problems file; --problems-file takes a JSON file in the format of '
+        raise UsageError(f'{path}: no such problems file; it is a JSON file in the format of '
                          'data/example_problems.json, or one of HumanEval')
     except (OSError, EOFError, zlib.error) as e:
         raise UsageError(f"{path}: cannot be read ({getattr(e, 'strerror', None) or e})")

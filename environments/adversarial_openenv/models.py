@@ -5,7 +5,7 @@ from pydantic import Field
 
 class Submission(Action):
     "A program."
-    code: str = Field(..., description='The complete program, in Python')
+    code: str = Field(..., description='The complete program, in Python; prose and a code fence around it are dropped')
     tests: list[str] = Field(default_factory=list, description='Without an episode: tests to grade the program on')
     function: str = Field('', description='Without an episode: the function that these tests call')
 

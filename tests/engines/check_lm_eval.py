@@ -64,7 +64,7 @@ def test_its_command_scores_the_bundled_model(tasks):
     words = ['run', '--model', 'hf', '--model_args', model, '--device', 'cpu', '--batch_size', '1',
              '--tasks', 'bundled_mbpp', 'bundled_humaneval', '--include_path', tasks,
              '--log_samples', '--output_path', tasks/'out', '--confirm_run_unsafe_code']
-    env = dict(os.environ, HF_HUB_OFFLINE='1', HF_HOME=str(tasks/'hf'), HF_ALLOW_CODE_EVAL='1')
+    env = dict(os.environ, HF_HUB_OFFLINE='1', HF_HOME=str(tasks/'hf'))
     command = [Path(sys.executable).parent/'lm-eval', *words]
     done = subprocess.run(command, cwd=ENVIRONMENTS, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

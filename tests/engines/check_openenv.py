@@ -119,6 +119,27 @@ def test_http_grades_without_an_episode(running):
     assert 'status' in post(f'{running[1]}/step', dict(action=dict(tests=[])))
 
 
+@pytest.mark.parametrize('wrong, message', [(dict(split='heldout'), 'must be one of'), (dict(index=10**6), 'problems'),
+                                            (dict(index=-1), 'problems'), (dict(attempts=0), 'at least one')])
+def test_a_reset_says_what_is_wrong(running, wrong, message):
+    with ProgramClient(base_url=running[1]).sync() as env:
+        with pytest.raises(RuntimeError, match=message): env.reset(**wrong)
+    told = post(f'{running[1]}/reset', wrong)
+    assert told['status'] == 400 and message in told['text']
+
+
+def test_a_program_without_tests_is_the_callers_mistake(running):
+    told = post(f'{running[1]}/step', dict(action=dict(code=WRONG)))
+    assert told['status'] == 400 and 'send tests' in told['text']
+
+
+def test_a_program_may_come_in_a_fence(running):
+    "The prompt asks for one."
+    with ProgramClient(base_url=running[1]).sync() as env:
+        env.reset(split='held_out', index=0)
+        assert env.step(Submission(code=f'Here:\n```python\n{PROBLEMS[0].reference_solution}\n```')).reward == 1
+
+
 async def episode(url, n):
     "Rewards of a wrong program and of the right one."
     async with ProgramClient(base_url=url) as env:

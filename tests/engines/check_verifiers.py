@@ -147,3 +147,10 @@ def test_the_configurations_for_prime_rl_name_what_exists():
     for path in sorted((TESTS.parent/'environments'/'adversarial_code').glob('prime_rl_*.toml')):
         for source in tomllib.loads(path.read_text())['orchestrator']['train']['source']:
             vf.load_environment(vf.resolve_env_config(source['env']))
+
+
+def test_the_game_names_the_package_that_is_missing():
+    "Else verifiers would say that there is no such environment."
+    code = 'import sys\nsys.modules["torch"] = None\nimport adversarial_game'
+    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1].endswith("adversarial-game needs torch; pip install 'adversarial_rl[train]'")

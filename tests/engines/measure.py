@@ -114,7 +114,7 @@ ROWS = {   # What ran here, and its command
     'verifiers': ('its evaluation command, one seat and two; 200 transcripts of our own round',
                   'vf-eval adversarial-code --env.id adversarial-game'),
     'lm-eval': ('its command with the scoring of MBPP and of HumanEval', 'lm-eval run --model hf --tasks mbpp'),
-    'inspect': ('its command', 'inspect eval environments/inspect_tasks.py'),
+    'inspect': ('its command', 'inspect eval environments/inspect_tasks.py@curriculum'),
     'openenv': ('episodes over WebSocket and HTTP, 50 clients, seccomp alone', 'uvicorn server.app:app')}
 
 

@@ -2,7 +2,10 @@
 import argparse
 
 import uvicorn
+from fastapi.responses import JSONResponse
 from openenv.core.env_server.http_server import create_app
+
+from adversarial_rl.core.errors import UsageError
 
 try:
     from ..models import Submission, Verdict
@@ -14,6 +17,12 @@ except ImportError:   # Started in this folder
 SESSIONS = 256   # At a time; programs wait for one of the grader's processes, of which there is one a core
 
 app = create_app(ProgramEnvironment, Submission, Verdict, env_name='adversarial_openenv', max_concurrent_envs=SESSIONS)
+
+
+@app.exception_handler(UsageError)
+async def refused(request, error):
+    "A caller's mistake, over HTTP."
+    return JSONResponse(dict(detail=str(error)), 400)
 
 
 def main():

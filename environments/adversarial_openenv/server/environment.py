@@ -7,6 +7,8 @@ from openenv.core.env_server.types import State
 from openenv.core.rubrics import Rubric
 
 from adversarial_rl import agrade_many, grade_many, Outcome, starter_problems
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.grader.answers import program_in
 from adversarial_rl.grader.pool import Job
 from adversarial_rl.problems.curriculum import SPLITS
 from adversarial_rl.problems.stages import STAGES, user_turn
@@ -36,8 +38,11 @@ class ProgramEnvironment(Environment[Submission, Verdict, State]):
 
     def reset(self, seed: int | None = None, episode_id: str | None = None, split: str = 'training',
               index: int | None = None, attempts: int = 1) -> Verdict:
-        "A problem of a split: the one named, or one drawn with the seed."
+        "A problem of a split: the one named, or one drawn with the seed; raises `UsageError` if there is none."
         problems = starter_problems(split)
+        if index is not None and not 0 <= index < len(problems):
+            raise UsageError(f'index {index}: {split} has the problems 0 to {len(problems) - 1}')
+        if attempts < 1: raise UsageError(f'attempts {attempts}: must be at least one')
         index = random.Random(seed).randrange(len(problems)) if index is None else index
         self._reset_rubric()
         self._problem, self._left = problems[index], attempts
@@ -46,11 +51,13 @@ class ProgramEnvironment(Environment[Submission, Verdict, State]):
 
     def _job(self, action: Submission) -> Job:
         if self._problem is None and action.tests:
-            return Job(action.code, tuple(action.tests), entry_points=(action.function,) if action.function else ())
-        if self._problem is None: raise ValueError('no episode: call reset, or send tests with the program')
-        if action.tests: raise ValueError('the problem of the episode has its own tests')
-        if not self._left: raise ValueError('the episode is over: call reset')
-        return Job.of(self._problem, action.code)
+            if not action.function: return Job(action.code, tuple(action.tests))
+            program = program_in(action.code, action.function)
+            return Job(program, tuple(action.tests), entry_points=(action.function,))
+        if self._problem is None: raise UsageError('no episode: call reset, or send tests with the program')
+        if action.tests: raise UsageError('the problem of the episode has its own tests')
+        if not self._left: raise UsageError('the episode is over: call reset')
+        return Job.of(self._problem, program_in(action.code, self._problem.function_name))
 
     def _told(self, action: Submission, o: Outcome) -> Verdict:
         "A failure of the grader has no reward and costs no attempt."
