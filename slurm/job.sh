@@ -9,6 +9,7 @@ mkdir -p "$logs"
 # Compute nodes are often offline: models come from ./model_cache or the local cache; HF_HUB_OFFLINE= (empty) goes online.
 # W&B is as everywhere: disabled without WANDB_API_KEY, and offline where its server cannot be reached.
 export HF_HUB_OFFLINE=${HF_HUB_OFFLINE-1} PYTHON=${PYTHON:-.venv/bin/python} MODULE=${module:?}
+command -v "$PYTHON" > /dev/null || { echo "error: no $PYTHON here; \`make quick\` makes .venv, or set PYTHON" >&2; exit 2; }
 here=${SLURM_GPUS_ON_NODE:-${SLURM_NTASKS_PER_NODE:-1}}
 MASTER_ADDR=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
 export MASTER_ADDR MASTER_PORT=$((20000 + SLURM_JOB_ID % 20000))

@@ -33,6 +33,15 @@ def test_the_scripts_are_sound():
     assert done.returncode == 0, done.stdout
 
 
+@pytest.mark.parametrize('script', ['submit_training.sh', 'submit_grpo_training.sh'])
+def test_a_job_without_an_environment_says_so(tmp_path, script):
+    "In Slurm's own file, which users read first."
+    (tmp_path/'slurm').symlink_to(SCRIPTS)
+    env = dict(PATH=os.environ['PATH'], SLURM_SUBMIT_DIR=str(tmp_path), SLURM_JOB_ID='1', SLURM_JOB_NODELIST='here')
+    done = subprocess.run(['bash', SCRIPTS/script], capture_output=True, text=True, env=env)
+    assert done.returncode == 2 and done.stderr.startswith('error: no .venv/bin/python'), done.stderr
+
+
 @pytest.fixture(scope='module')
 def slurm(tmp_path_factory):
     folder, host = tmp_path_factory.mktemp('slurm'), socket.gethostname().split('.')[0]

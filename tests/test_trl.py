@@ -52,6 +52,12 @@ def test_each_kind_of_completion_earns_what_it_should():
     assert asyncio.run(awaited(kill_rewards)(**given)) == [0, 1, 0]
 
 
+def test_a_chat_that_ends_without_words_is_wrong():
+    "A last turn that only calls a tool has no text; it earns what a wrong program earns, and ends no training."
+    turns = [[dict(role='assistant', content=None)], [dict(role='assistant', tool_calls=[])]]
+    assert rewards.test_rewards(**columns(turns)) == [0, 0] and validity_rewards(**columns(turns)) == [0, 0]
+
+
 def no_processes(monkeypatch):
     "From here on, the grader can run nothing."
     def failed(self, jobs, progress=None): return [pool.Report(error='no more processes')] * len(jobs)

@@ -22,8 +22,8 @@ from ..problems.problem import Problem
 Completion = str | list[dict[str, str]]   # A text, or the turns of a chat
 
 def text_of(completion:Completion)->str:
-    "The text of a completion, which TRL passes as a string or as the turns of a chat."
-    return completion if isinstance(completion, str) else completion[-1]['content']
+    "The text of a completion, which TRL passes as a string or as turns; empty where the last has none."
+    return completion if isinstance(completion, str) else completion[-1].get('content') or ''
 
 def whole_program(text:str)->str:
     "The program in a completion that need not define a function: its last fenced block, or all of it."
