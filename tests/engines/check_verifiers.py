@@ -126,6 +126,11 @@ def test_a_frozen_seat_is_marked(played):
     assert [t.agent.trainable for t in episode.traces] == [False, False, True, True]
 
 
+def test_a_seat_that_is_not_there_is_a_mistake():
+    with pytest.raises(ValueError, match="'generator' or 'discriminator'"):
+        vf.resolve_env_config(dict(id='adversarial-game', taskset=dict(id='adversarial-code'), trained=['generater']))
+
+
 @pytest.mark.parametrize('environment', ['', 'adversarial-game'])
 def test_a_failure_of_the_grader_is_no_reward(environment, played, monkeypatch):
     "The episode failed; a reward of 0 would teach something false."

@@ -2,6 +2,7 @@
 import asyncio
 import math
 from collections.abc import Sequence
+from typing import Literal
 
 import verifiers.v1 as vf
 from adversarial_code.env import SEAT
@@ -25,7 +26,7 @@ class GameConfig(vf.EnvConfig):
     """Suites of tests for each problem."""
     tests: int = Field(4, ge=1)
     """Tests of a suite, at most."""
-    trained: list[str] = ['generator', 'discriminator']
+    trained: list[Literal['generator', 'discriminator']] = ['generator', 'discriminator']
     """Seats whose tokens are trained on; the game's schedule trains one of them at a time."""
 
 
