@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TRAIN = ROOT/'nbs'/'train'
 BOOKS = sorted(TRAIN.glob('*.ipynb'))
 NAMES = ['01_play_one_round', '02_train_adversarial', '03_fool_the_grader', '04_grpo_code_execution', '05_code_game',
-         '06_spiral', '07_evaluate_mbpp', '08_compare', '09_scale_up']
+         '06_spiral', '07_evaluate_mbpp', '08_compare', '09_scale_up', '10_watch_it_cheat']
 WORDS = ('**Control', 'signature figure', 'Healthy', 'Sick', 'Try it yourself', '**Limits.**',
          'kaggle.com/kernels/welcome')
 COLAB = 'colab.research.google.com/github/adversarial-rl/adversarial_rl/blob/main/nbs/train'
