@@ -190,7 +190,7 @@ def test_it_makes_the_missing_runs_and_says_which_are_not_made(tmp_path, capfd):
 
 def test_stopped_it_goes_on(tmp_path):
     "The run that was stopped is made again, finished ones are not."
-    flags = compare(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1', '--seconds', '4')
+    flags = compare(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1')
     command = [sys.executable, '-m', 'adversarial_rl.lab', *flags]
     core = min(os.sched_getaffinity(0))   # One run at a time
     pin = ['taskset', '-c', str(core)]

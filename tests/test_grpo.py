@@ -29,10 +29,12 @@ QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_bat
          '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
          '--device', 'cpu']
 NAMES = {grpo: 'grpo_code_execution', code_game: 'grpo_code_game'}
+NO_SECOND_PHASE = {grpo: [], code_game: ['--predictor_steps', '0']}
 
 
 def flags(module, folder, *more):
-    return ['--config', str(ROOT/'configs'/f'{NAMES[module]}_starter.yaml'), '--output_dir', str(folder), *QUICK, *more]
+    config = str(ROOT/'configs'/f'{NAMES[module]}_starter.yaml')
+    return ['--config', config, '--output_dir', str(folder), *QUICK, *NO_SECOND_PHASE[module], *more]
 
 
 def wait_for(path, process, pause=.05):

@@ -221,7 +221,7 @@ def test_on_a_cluster_the_library_decides_about_wandb(tmp_path):
     (tmp_path/'slurm').symlink_to(ROOT/'slurm')
     env = {k: v for k, v in os.environ.items() if not k.startswith(('WANDB', 'HF_HUB'))} | dict(
         SLURM_SUBMIT_DIR=str(tmp_path), SLURM_JOB_ID='7', SLURM_JOB_NODELIST='node1', SLURM_NNODES='1',
-        PATH=f"{tmp_path}:{os.environ['PATH']}")
+        PYTHON=sys.executable, PATH=f"{tmp_path}:{os.environ['PATH']}")
     done = subprocess.run(['bash', ROOT/'slurm'/'submit_grpo_training.sh'], env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert (tmp_path/'logs'/'job_7'/'training_output.log').read_text() == 'HF_HUB_OFFLINE=1\n'
