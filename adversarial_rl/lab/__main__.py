@@ -21,6 +21,7 @@ COMMANDS = {c.name: c for c in (
              'Compare ways to train, or rewards, at equal compute.'),
     _command('compare_tests', 'lab.curve', 'lab.curve.CurveConfig',
              'Compare testers where few or many baseline tests are visible.'),
+    _command('compare_rare', 'lab.rare', 'lab.rare.RareConfig', 'Compare testers on problems with a rare branch.'),
     _command('compare_baselines', 'lab.baselines', 'lab.baselines.BaselinesConfig',
              'Compare the baselines of self-play.'),
     _command('bench', 'lab.bench', 'lab.bench.BenchConfig', 'Measure speed and memory.'),
@@ -29,7 +30,9 @@ COMMANDS = {c.name: c for c in (
     _command('make_printing_starter', 'starters.printing', 'starters.bundled.StarterConfig',
              'Make the bundled model of printing programs.'),
     _command('make_games_starter', 'starters.games', 'starters.bundled.StarterConfig',
-             'Make the bundled model of board games.'))}
+             'Make the bundled model of board games.'),
+    _command('make_rare_starter', 'starters.rare', 'starters.bundled.StarterConfig',
+             'Make a model for problems with a rare branch.'))}
 
 def _help(argv:list[str]):
     "Print the names of the commands with one line each; raises `UsageError` for another flag."

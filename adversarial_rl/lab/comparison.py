@@ -8,7 +8,7 @@ __all__ = ['CONDITIONS', 'REWARDS', 'KINDS', 'Measured', 'measured', 'mean_curve
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #47e46b3c
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from ..core.statistics import over_samples
 from .experiment import Condition, Experiment, LabConfig, run_experiment, Runs, runs_folder
 from ..problems.stages import REASONING_STAGES
 from ..record.plots import COLOURS, INK, themed, WIDE
-from ..record.tables import markdown_table, plus_minus
+from ..record.tables import markdown_table, over_seeds
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #ce2fafa7
 _TESTS = ('--learners generator --opponents 0 --graded-on baseline --n-discriminator-steps 0 --k-alternating-steps 0 '
@@ -94,10 +94,6 @@ def seconds_to(seconds:Sequence[float] | np.ndarray, values:Sequence[float] | np
     return f'{first:.0f} s'
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #b42c5a10
-def _cell(values:Iterable[float])->str:
-    "Mean over seeds and half of its interval."
-    return plus_minus(over_samples([float(x) for x in values]))
-
 def pass_rate_table(results:dict[str, list[Measured]])->str:
     "Held-out pass rates at the end, and the seconds until each condition reached TRL's final pass rate."
     target = mean_curve(results['trl'], 'pass_rate')[1][:, -1].mean() if 'trl' in results else None
@@ -108,7 +104,7 @@ def pass_rate_table(results:dict[str, list[Measured]])->str:
         sampled = mean_curve(seeds, 'pass_rate_sampled')[1]
         reached = '–' if target is None else seconds_to(seconds, values.mean(0), target)
         steps = f'{np.mean([s.steps for s in seeds]):.0f}'
-        rows.append([seeds[0].label, steps, *map(_cell, (values[:, 0], values[:, -1], sampled[:, -1])), reached])
+        rows.append([seeds[0].label, steps, *map(over_seeds, (values[:, 0], values[:, -1], sampled[:, -1])), reached])
     head = ['condition', 'steps', 'greedy, before', 'greedy, after', 'sampled, after']
     return markdown_table([*head, "seconds to TRL's final greedy pass rate"], rows)
 
@@ -119,7 +115,7 @@ _TESTER = {'validity_of_distinct': 'validity of distinct tests', 'distinct': 'di
 def tester_table(results:dict[str, list[Measured]])->str:
     "Figures of the discriminator's tests at the end."
     with_tester = [seeds for seeds in results.values() if seeds[0].tester]
-    rows = [[seeds[0].label, *[_cell([s.tester[name] for s in seeds]) for name in _TESTER]] for seeds in with_tester]
+    rows = [[seeds[0].label, *[over_seeds(s.tester[name] for s in seeds) for name in _TESTER]] for seeds in with_tester]
     return markdown_table(['tests of', *_TESTER.values()], rows)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #a433f033

@@ -21,6 +21,7 @@ from ..grader.pool import Job
 from ..grader.suites import grade_by_test, validate_many, validity
 from ..grader.test_cases import test_input
 from .held_out import distinct_share, sample_suites
+from .hidden_tests import Visible
 from .inputs import baseline_suites, boundary_values, first_inputs, random_inputs
 from .mutants import Mutant, mutants
 from ..model.players import Discriminator
@@ -60,6 +61,7 @@ class _Draft:
     golden: tuple[str, ...]   # Those that the reference passes
     pool: tuple[str, ...]
     mutants: list[Mutant]
+    seen: tuple[str, ...]     # Tests that wrong mutants pass
 
     def of_program(self, code:str)->Job: return Job.of(self.problem, code, self.golden)
     def of_mutant(self, m:Mutant)->Job: return Job.of(self.problem, m.source, self.golden + self.pool)
@@ -70,14 +72,15 @@ class _Draft:
         programs = [ScoredProgram(x, _share(verdicts[self.of_program(x)], self.golden)) for x in self.programs]
         found = [(m, verdicts[self.of_mutant(m)]) for m in self.mutants]
         wrong = [ScoredProgram(m.source, _share(passed, self.golden)) for m, passed in found
-                 if passed and not all(passed.values())]
+                 if passed and not all(passed.values()) and all(passed[t] for t in self.seen)]
         return Case(self.problem, self.golden, programs, wrong,
                     left_out=[m for m, passed in found if passed and all(passed.values())])
 
 # %% ../../nbs/07_measure/05_testers.ipynb #4ffa2626
 _POOL = 32   # Random inputs, and as many boundary values
 
-def _make_drafts(problems:list[Problem], programs:list[list[str]], n_mutants:int, seed:int)->list[_Draft]:
+def _make_drafts(problems:list[Problem], programs:list[list[str]], n_mutants:int, seed:int,
+                 visible:Visible|None)->list[_Draft]:
     "Drafts of cases, without problems whose reference passes none of its tests."
     pools = [baseline_suites(make, problems, _POOL, seed + 10**6, limits=LIMITS)
              for make in (random_inputs, boundary_values)]
@@ -88,17 +91,19 @@ def _make_drafts(problems:list[Problem], programs:list[list[str]], n_mutants:int
         n = len(p.baseline_tests)
         golden = tuple(t for t, ok in zip(tests[:n], flags[:n]) if ok)
         pool = tuple(t for t, ok in zip(tests[n:], flags[n:]) if ok)
-        if golden: drafts.append(_Draft(p, codes, golden, pool, mutants(p.reference_solution, n_mutants, seed)))
+        seen = tuple(t for t in visible.tests(p) if t in golden) if visible else ()
+        if golden: drafts.append(_Draft(p, codes, golden, pool, mutants(p.reference_solution, n_mutants, seed), seen))
     return drafts
 
 # %% ../../nbs/07_measure/05_testers.ipynb #37d25b7c
 def make_cases(problems:list[Problem],
                programs:list[list[str]],     # For each problem, programs of a generator
                n_mutants:int=16,             # For each problem, at most
-               seed:int=0
+               seed:int=0,
+               visible:Visible|None=None     # Wrong mutants pass these tests; any tests by default
               )->list[Case]:
     "Grade programs and mutants in one batch; problems whose reference passes none of its tests are left out."
-    drafts = _make_drafts(problems, programs, n_mutants, seed)
+    drafts = _make_drafts(problems, programs, n_mutants, seed, visible)
     verdicts = _graded([job for d in drafts for job in d.jobs()])
     return [d.case(verdicts) for d in drafts]
 
