@@ -62,6 +62,13 @@ def test_the_light_chapters_need_no_package(light, tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+def test_a_template_loads_no_module_that_slows_each_fork(light, tmp_path):
+    "`threading` and `random` work in each new process before its program does."
+    code = ('import sys; from adversarial_rl.grader.template import PRELOAD, preload; preload(PRELOAD); '
+            'print({"threading", "random"} & set(sys.modules))')
+    assert run(light[0], '-c', code, cwd=tmp_path).stdout == 'set()\n'
+
+
 AWAITING = 'import ast, asyncio, sys; asyncio.run(eval(compile(sys.stdin.read(), "page", "exec", {flag})))'
 
 

@@ -13,7 +13,6 @@ import os
 import re
 import signal
 import sys
-import threading
 from collections.abc import Callable, Iterator
 
 # %% ../../nbs/01_core/01_errors.ipynb #e41c17bb
@@ -47,6 +46,8 @@ STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)   # Ctrl-C, `kill`, an
 @contextlib.contextmanager
 def stopped_by_signals()->Iterator[None]:
     "Inside, SIGTERM and SIGHUP raise `Stopped`; a signal that is ignored, as under `nohup`, stays so."
+    import threading  # Here, because its after-fork hook would slow each process that the grader forks
+
     def stop(number, frame): raise Stopped('', number)
     usual = {}
     if threading.current_thread() is threading.main_thread():
