@@ -42,7 +42,7 @@ def test_sources_in_the_place_of_a_tester():
         calls = [(problems[i // 4], test.removeprefix('assert ').split(' == ')[0])
                  for i, suite in enumerate(suites) for test in suite]
         met[name] = sum(meets_guard(p, call) for p, call in calls) / len(calls)
-    assert met['mined'] > 2 * max(met['random'], met['boundary'])
+    assert met['quoted'] > met['mined'] > 2 * max(met['random'], met['boundary'])
 
 
 def test_numbers_are_mined_from_the_description_alone():

@@ -33,6 +33,7 @@ CONDITIONS = {
     'random': Condition('random inputs', f'{_SOURCE} random'),
     'boundary': Condition('boundary values', f'{_SOURCE} boundary'),
     'mined': Condition('numbers of the description, plus or minus one', f'{_SOURCE} mined'),
+    'quoted': Condition('numbers of the description', f'{_SOURCE} quoted'),
     'frozen': Condition('frozen discriminator', f'{_ALONE} {_FEW} --opponents 4'),
     'learning': Condition('learning discriminator',
                           f'--k-alternating-steps 1 --n-generator-steps 0 {_FEW} --opponents 4'),

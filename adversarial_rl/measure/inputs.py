@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['GUESS', 'InputSource', 'SOURCES', 'Kind', 'kind', 'kind_of', 'argument_kinds', 'fits', 'in_domain', 'draw', 'edges',
-           'random_inputs', 'boundary_values', 'mined_inputs', 'first_inputs', 'fill_expected', 'baseline_suites',
-           'InputTester', 'judge_written']
+           'random_inputs', 'boundary_values', 'quoted_inputs', 'mined_inputs', 'first_inputs', 'fill_expected',
+           'baseline_suites', 'InputTester', 'judge_written']
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #3f8e153a
 import ast
@@ -165,16 +165,21 @@ def boundary_values(problem:Problem, n:int, seed:int | str=0)->list[list]:
     simplest = sorted(rows, key=lambda row: sum(i for i, _ in row))
     return [[x for _, x in row] for row in simplest[:n]]
 
-def mined_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
-    "`n` argument lists whose numbers stand in the description, or are one more or one less; random ones without any."
+def quoted_inputs(problem:Problem, n:int, seed:int | str=0, *, steps:Sequence[int]=(0,))->list[list]:
+    "`n` argument lists whose numbers stand in the description, plus one of `steps`; random numbers without any."
     rng, kinds = random.Random(f'{seed} {problem.id}'), argument_kinds(problem)
-    mined = [int(x) + d for x in re.findall(r'-?\b\d+\b', problem.description) for d in (-1, 0, 1)]
-    def argument(k): return rng.choice(mined) if k.name == 'int' and mined else draw(k, rng)
+    numbers = [int(x) + d for x in re.findall(r'-?\b\d+\b', problem.description) for d in steps]
+    def argument(k): return rng.choice(numbers) if k.name == 'int' and numbers else draw(k, rng)
     try: return [[argument(k) for k in kinds] for _ in range(n)]
     except TypeError: return []
 
+def mined_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
+    "`quoted_inputs` whose numbers may be one more or one less."
+    return quoted_inputs(problem, n, seed, steps=(-1, 0, 1))
+
 InputSource = Callable[[Problem, int, int | str], list[list]]   # Problem, number of inputs, seed -> argument lists
-SOURCES: dict[str, InputSource] = dict(random=random_inputs, boundary=boundary_values, mined=mined_inputs)
+SOURCES: dict[str, InputSource] = dict(random=random_inputs, boundary=boundary_values, mined=mined_inputs,
+                                       quoted=quoted_inputs)
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #c47f7714
 def first_inputs(tests:list[str], name:str, n:int)->list[str]:
