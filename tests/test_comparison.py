@@ -15,7 +15,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from adversarial_rl.lab.__main__ import main
 from adversarial_rl.lab.comparison import CONDITIONS, REWARDS
-from adversarial_rl.lab.condition import _train, ConditionConfig, Meter, own_trainer, run_condition
+from adversarial_rl.lab.condition import ConditionConfig, Meter, own_trainer, run_condition, train_for
 from adversarial_rl.lab.experiment import Condition, execute, Experiment, LabConfig, run_experiment, runs_of
 from adversarial_rl.lab.trl_control import rollout_of
 from adversarial_rl.model.players import Generator
@@ -54,7 +54,7 @@ def test_only_the_learners_learn(tmp_path):
         condition, config, ppo = small(f'--learners {learner} --critic-warmup 0', tmp_path)
         trainer = own_trainer(condition, config, ppo)
         before = {name: copy.deepcopy(p.policy.adapter(name)) for name, p in trainer.players.items()}
-        assert len(_train(trainer, condition.learners, Meter(1, 1, dict))) == len(trainer.schedule) > 0
+        assert len(train_for(trainer, condition.learners, Meter(1, 1, dict))) == len(trainer.schedule) > 0
         assert {s.learner for s in trainer.schedule} == {learner}
         for name, p in trainer.players.items():
             same = all(torch.equal(x, before[name][k]) for k, x in p.policy.adapter(name).items())
