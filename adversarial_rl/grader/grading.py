@@ -154,12 +154,15 @@ Asked = Job | tuple[str, str|Sequence[str]] | tuple[str, str|Sequence[str], str|
 def as_job(asked:Asked,            # A job, (program, tests), or (program, tests, function name); as in `grade`
            limits:Limits|None=None # In place of its own
           )->Job:
-    "The job that is asked for."
+    "The job that is asked for; raises ValueError for something else."
     if isinstance(asked, Job): return replace(asked, limits=limits or asked.limits)
+    if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
     code, tests, *names = asked
-    texts = split_tests(tests) if isinstance(tests, str) else tests
+    texts = split_tests(tests) if isinstance(tests, str) else list(tests)
+    if wrong := [x for x in (code, *texts) if not isinstance(x, str)]:
+        raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
     stated = [x for name in names for x in ([name] if isinstance(name, str) else name) if x]
-    if wrong := [x for x in stated if not x.isidentifier()]: raise ValueError(f'{wrong[0]!r} is not a function name')
+    if odd := [x for x in stated if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
     return Job(code, tuple(texts), limits or Limits(), tuple(stated))
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
