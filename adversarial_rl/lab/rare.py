@@ -8,7 +8,7 @@ __all__ = ['CONDITIONS', 'RareConfig', 'run']
 # %% ../../nbs/14_lab/12_rare.ipynb #37d97b29
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -98,9 +98,11 @@ def _rare_figure(found:_Cells)->Figure:
 @dataclass
 class RareConfig(KeptConfig):
     "Settings of `compare_rare`."
-    output_dir: str = runs_folder('output/rare')
+    output_dir: str = runs_folder('')   # `output/rare` or `output/rare_sums`
     only: Sequence[str] = setting((), 'these alone', choices=tuple(CONDITIONS))
     run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    problems_file: str = setting('rare', "the guard's numbers are in the description, or one is a sum",
+                                 choices=('rare', 'rare_sums'))
     seconds: float = setting(150, 'processor time of training, for each run', 0.1, 10**6)
     problems: int = setting(400, 'problems to measure on', 4, 100000)
     split: str = setting('held_out', 'what to measure on; settings are chosen on validation problems',
@@ -120,7 +122,8 @@ def _rare_experiment(config:RareConfig)->Experiment:
     conditions = {name: c for name, c in CONDITIONS.items() if name in (config.only or CONDITIONS)}
     starter = Path(config.output_dir)/f'starter_{config.starter_steps}'
     flags = ['--config', config.run_config, *SAME_FLAGS.split(), *(
-        f'--problems-file rare --generator-model {{output}}/{starter.name} --discriminator-writes inputs '
+        f'--problems-file {config.problems_file} '
+        f'--generator-model {{output}}/{starter.name} --discriminator-writes inputs '
         f'--discriminator-model {{output}}/{starter.name} --seed {{seed}} --output-dir {{folder}} --device cpu '
         f'--seconds {config.seconds:g} --marks 1 --at-start false --held-out {config.problems} '
         f'--split {config.split}').split()]
@@ -128,8 +131,8 @@ def _rare_experiment(config:RareConfig)->Experiment:
 
     def prepare():
         if (starter/'README.md').exists(): return   # The card is written last
-        from adversarial_rl.starters.rare import make
-        make(starter, config.starter_steps)
+        from adversarial_rl.starters.rare import MAKERS
+        MAKERS[config.problems_file](starter, config.starter_steps)
 
     def table(runs:Runs)->str:
         found = _results(runs)
@@ -140,9 +143,10 @@ def _rare_experiment(config:RareConfig)->Experiment:
                 f'{hours:.1f} core-hours with all measurements.')
         return f'{_generator_table(found)}\n\n{_tester_table(found)}\n\n{note}'
 
-    return Experiment('rare', 'adversarial_rl.lab.condition', conditions, flags, table,
+    return Experiment(config.problems_file, 'adversarial_rl.lab.condition', conditions, flags, table,
                       lambda runs, path: _rare_figure(_results(runs)).savefig(path, dpi=110), prepare, _needed)
 
 def run(config:RareConfig)->None:
     "The command `compare_rare`."
+    config = replace(config, output_dir=config.output_dir or f'output/{config.problems_file}')
     run_experiment(_rare_experiment(config), config)
