@@ -187,8 +187,8 @@ class TrainingConfig(RunConfig):
     discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
     problems_file: str = setting(
         'starter', "'starter' for the bundled curriculum, 'rare' or 'rare_sums' for problems with a rare branch, "
-                   "'mbpp' for MBPP's train split, or a file of problems: in the format of data/example_problems.json, or of "
-                   'HumanEval')
+                   "'mbpp' for MBPP's train split, or a file of problems: in the format of "
+                   'data/example_problems.json, or of HumanEval')
     stages: Sequence[str] = setting(
         ('informal', 'structured', 'pseudocode', 'constraints', 'code'),
         "the generator's stages in order, of these and 'plan'")
