@@ -76,13 +76,13 @@ def _draw_points(ax:Axes, points:dict[str, list[float]], title:str)->None:
         x, colour = over_samples(values), COLOURS[list(CONDITIONS).index(name) % len(COLOURS)]
         ax.errorbar(x.mean, -i, xerr=x.half_width, color=colour, marker='o', ms=5, capsize=3)
         ax.annotate(f'{x.mean:.2f}', (x.mean, -i), (0, 6), textcoords='offset points', ha='center')
-    ax.set_yticks([-i for i in range(len(points))], [textwrap.fill(CONDITIONS[c].label, 24) for c in points])
+    ax.set_yticks([-i for i in range(len(points))], [textwrap.fill(CONDITIONS[c].label, 30) for c in points])
     ax.set(title=title, xlim=(0, 1), ylim=(-len(points) + .5, .7))
 
 @themed
 def _rare_figure(found:_Cells)->Figure:
     "Solved problems by tester, dotted before training, and the testers' mutation scores."
-    fig = Figure(figsize=(WIDE, 3.6), layout='constrained')
+    fig = Figure(figsize=(WIDE, 4.4), layout='constrained')
     solved, killed = fig.subplots(1, 2)
     cells = {c: [measured(x['seed'], x) for x in rows] for c, rows in found.items() if c != 'tester'}
     _draw_points(solved, {c: [m.after['hidden_pass_rate'] for m in own] for c, own in cells.items()},
