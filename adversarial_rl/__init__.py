@@ -45,7 +45,7 @@ __all__ = list(_MODULES)
 def __getattr__(name: str):
     "Load a public name when it is first used (PEP 562)."
     if name not in _MODULES: raise AttributeError(f"module 'adversarial_rl' has no attribute '{name}'")
-    from .core.commands import load
+    from .core.errors import load
     globals()[name] = getattr(load(_MODULES[name], name), name)
     return globals()[name]
 

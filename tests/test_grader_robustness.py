@@ -201,7 +201,7 @@ def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path,
     root = tmp_path/'sandbox'
     root.mkdir()
     monkeypatch.setattr(pool.os, 'getpid', lambda: 1)
-    with pytest.raises((EOFError, OSError)): pool.Template(f'{root}/0')
+    with pytest.raises((EOFError, OSError)): pool.Template(f'{root}/0').wait()
     for _ in range(100):
         if not root.exists(): break
         time.sleep(.1)

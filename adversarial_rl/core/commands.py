@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['run_training', 'plan', 'run_inference', 'evaluate_mbpp', 'evaluate_tester', 'grpo_code_execution', 'grpo_code_game',
-           'spiral_self_play', 'NotInstalled', 'load', 'Command']
+           'spiral_self_play', 'Command']
 
 # %% ../../nbs/01_core/09_commands.ipynb #f5577452
 import contextlib
@@ -14,30 +14,12 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from importlib import import_module
 from importlib.util import find_spec
-from types import ModuleType
 from typing import Any
 
 from .config import parse_config
 from .decisions import suited
-from .errors import guarded, quiet_libraries, UsageError
-
-# %% ../../nbs/01_core/09_commands.ipynb #9e565097
-class NotInstalled(UsageError, ImportError):
-    "A package of the extra `train` is missing."
-    def __init__(self, wanted:str, missing:str):
-        super().__init__(f"{wanted} needs {missing}; pip install 'adversarial_rl[train]'")
-
-def load(module:str,  # Below adversarial_rl, such as 'game.trainer'
-         wanted:str   # What the user asked for, for the message
-        )->ModuleType:
-    "Import a module of this library; raises `NotInstalled` if it needs a package that is not there."
-    try: return import_module(f'adversarial_rl.{module}')
-    except ModuleNotFoundError as e:
-        missing = (e.name or '').partition('.')[0]
-        if missing == 'adversarial_rl': raise
-        raise NotInstalled(wanted, missing) from e
+from .errors import guarded, load, NotInstalled, quiet_libraries
 
 # %% ../../nbs/01_core/09_commands.ipynb #7af137c9
 @contextlib.contextmanager

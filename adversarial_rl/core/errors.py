@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['SECRETS', 'STOPPING', 'redact', 'one_line', 'UsageError', 'Stopped', 'stopped_by_signals', 'says_what_is_kept',
-           'guarded', 'failed', 'out_of_memory', 'enough_memory', 'quiet_libraries']
+           'guarded', 'failed', 'out_of_memory', 'enough_memory', 'quiet_libraries', 'NotInstalled', 'load']
 
 # %% ../../nbs/01_core/01_errors.ipynb #56caed2d
 import contextlib
@@ -14,6 +14,8 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
+from types import ModuleType
 
 # %% ../../nbs/01_core/01_errors.ipynb #e41c17bb
 SECRETS = ('WANDB_API_KEY', 'HF_TOKEN', 'HUGGING_FACE_HUB_TOKEN')  # Variables whose values are never written anywhere
@@ -159,3 +161,19 @@ def quiet_libraries():
     from transformers.utils import logging
     logging.disable_progress_bar()
     warnings.filterwarnings('ignore', category=FutureWarning)
+
+# %% ../../nbs/01_core/01_errors.ipynb #9e565097
+class NotInstalled(UsageError, ImportError):
+    "A package of the extra `train` is missing."
+    def __init__(self, wanted:str, missing:str):
+        super().__init__(f"{wanted} needs {missing}; pip install 'adversarial_rl[train]'")
+
+def load(module:str,  # Below adversarial_rl, such as 'game.trainer'
+         wanted:str   # What the user asked for, for the message
+        )->ModuleType:
+    "Import a module of this library; raises `NotInstalled` if it needs a package that is not there."
+    try: return import_module(f'adversarial_rl.{module}')
+    except ModuleNotFoundError as e:
+        missing = (e.name or '').partition('.')[0]
+        if missing == 'adversarial_rl': raise
+        raise NotInstalled(wanted, missing) from e

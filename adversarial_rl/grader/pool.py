@@ -142,11 +142,17 @@ class Template:
         with theirs:
             self.process = subprocess.Popen(argv, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,
                                             stderr=subprocess.DEVNULL, env=env, cwd='/', start_new_session=True)
+        self.facts:dict[str, Any] = {}   # How it started
+        self.layers:tuple[str, ...] = ()
+
+    def wait(self)->'Template': # Itself; raises OSError or EOFError when it ends before it is ready
+        "Wait until it is ready, which takes some tenths of a second."
         try: self.facts = recv_frame(self.sock)[0]
         except BaseException:
             self.close(0)
             raise
         self.layers = tuple(self.facts.get('layers', ()))
+        return self
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
         "Run one program; waits at most five seconds longer than its wall limit."
@@ -237,8 +243,11 @@ class Feeder(threading.Thread):
         "Start a new template in place of the old one."
         self.drop()
         def start():
-            home = next(self.homes)
-            template = Template(home, tuple(self.off), self.core, self.hash_seed, packages=self.packages)
+            self.check_open()
+            self.template = template = Template(next(self.homes), tuple(self.off), self.core, self.hash_seed,
+                                                packages=self.packages)
+            self.check_open()   # `close` may not have seen this template yet
+            template.wait()
             if why := template.facts.get('broken'): raise ImportError(why)
             return template
         template = start()
@@ -246,9 +255,11 @@ class Feeder(threading.Thread):
             template.close(0.5)
             self.off.add(failed)
             template = start()
-        self.template = template
-        if self.closed: raise EOFError('the sandbox was closed meanwhile')   # `close` could not see this template yet
         return template
+
+    def check_open(self):
+        "Raise EOFError if the sandbox was closed."
+        if self.closed: raise EOFError('the sandbox was closed meanwhile')
 
     def answer(self, job:Job)->Report:
         "The report of a job, from a second template if the first one ends."

@@ -93,8 +93,8 @@ def _choice_experiment(config:ChoiceConfig)->Experiment:
         alone, both = (f"{sum(r['steps'][k] for r in rows) / len(rows):.0f}" for k in ('baseline', 'game'))
         note = (f'{config.seconds:.0f} s of processor time for each training on one core ({machines}): {alone} steps '
                 f"alone, {both} in the game, where every other one is the discriminator's; "
-                f'{config.problems} held-out problems, temperature 1; {len(rows)} seeds, ± is half of the 95% interval '
-                f"over them. {sum(r['processor_seconds'] for r in rows) / 3600:.1f} core-hours in all.")
+                f'{config.problems} held-out problems, temperature 1; {len(rows)} seeds, ± is half of their 95% '
+                f"interval. {sum(r['processor_seconds'] for r in rows) / 3600:.1f} core-hours in all.")
         return f'{choice_table(shares_of(rows))}\n\n{note}'
 
     return Experiment('choice', 'adversarial_rl.lab.choosers', {'both': Condition('both generators')}, flags, table,
