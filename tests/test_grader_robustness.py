@@ -208,6 +208,20 @@ def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path,
     assert not root.exists()
 
 
+def test_a_pool_that_is_closed_while_it_starts_begins_no_other_template(monkeypatch):
+    begun = []
+    class Counted(pool.Template):
+        def __init__(self, *args, **options):
+            super().__init__(*args, **options)
+            begun.append(self.process)
+    monkeypatch.setattr(pool, 'Template', Counted)
+    s = pool.Sandbox(2)
+    while len(begun) < 2: time.sleep(.001)
+    s.close()
+    assert len(begun) == 2 and all(process.poll() is not None for process in begun)
+    assert not Path(s.root).exists()
+
+
 LATE = ['from __future__ import annotations\ndef f(x: absent): return x', 'import datetime\n'
         'def f(x): return int(datetime.datetime.strptime(str(2000 + x), "%Y").year) - 2000',
         'import asyncio\ndef f(x): return asyncio.run(asyncio.sleep(0, x))',
