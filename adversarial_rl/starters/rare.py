@@ -48,8 +48,9 @@ def _texts(compositions:Sequence[Composition], rng:random.Random)->Iterator[str]
         yield from (_written_input(c, rng) for _ in range(3))
 
 def _rare_task(guards:str='numbers')->Task:
-    "Solving and testing warm-start problems."
-    return Task(rare_compositions('warm_start', guards), _solver_example, _tester_example, _texts,
+    "Solving and testing warm-start problems; those with sums are too few to learn to copy numbers from them alone."
+    items = dict.fromkeys((*rare_compositions('warm_start'), *rare_compositions('warm_start', guards)))
+    return Task(tuple(items), _solver_example, _tester_example, _texts,
                 headings=[s.heading for s in (*REASONING_STAGES, TEST_STAGE)])
 
 # %% ../../nbs/13_starters/06_rare.ipynb #288b579b
