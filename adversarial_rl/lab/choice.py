@@ -26,11 +26,11 @@ LABELS = {
     'one': 'one program, no choice',
     'majority': 'majority of outputs, 8 programs',
     'majority_twice': 'majority of outputs, 16 programs',
-    'untrained': 'tests of the untrained discriminator',
-    'untrained_agreement': 'the same, times agreement',
-    'trained': 'tests of the trained discriminator',
-    'trained_agreement': 'these, times agreement',
-    'trained_inputs': "majority of outputs on the trained discriminator's inputs",
+    'untrained': "untrained discriminator's tests",
+    'untrained_agreement': "untrained discriminator's tests, agreement",
+    'trained': "trained discriminator's tests",
+    'trained_agreement': "trained discriminator's tests, agreement",
+    'trained_inputs': "majority of outputs on its inputs",
     'perfect': 'perfect choice'}
 _RIVAL = 'majority_twice'   # At as many samples as eight programs and eight suites
 Shares = dict[str, dict[str, list[float]]]   # Generator -> way -> share of problems solved, one for each seed
@@ -62,7 +62,7 @@ def choice_figure(shares:Shares)->Figure:
                         label=GENERATORS[g] if not i else None)
     ax.set_yticks([-i for i in range(len(LABELS))], LABELS.values())
     ax.set(xlabel='held-out problems solved by the chosen program', ylim=(-len(LABELS) + .4, .6))
-    ax.legend(title='generator', loc='lower right')
+    fig.legend(title='generator', loc='outside upper center', ncols=len(GENERATORS))
     return fig
 
 # %% ../../nbs/14_lab/14_choice.ipynb #af58ed0f
