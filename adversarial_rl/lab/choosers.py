@@ -12,6 +12,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -65,38 +66,41 @@ class Sampled:
     codes: tuple[str, ...]
     right: tuple[bool, ...]
 
+def _each(jobs:Sequence[Sequence[Job]], run:Callable[[list[Job]], list[Any]])->list[list[Any]]:
+    "What `run` returns for each job of each problem; equal jobs run once."
+    once = list(dict.fromkeys(chain(*jobs)))
+    found = dict(zip(once, run(once)))
+    return [[found[job] for job in row] for row in jobs]
+
 def sampled(problems:Sequence[Problem], programs:Sequence[Sequence[str]])->list[Sampled]:
     "Programs with their verdicts."
-    jobs = [with_own(Job.of(p, code, [*p.baseline_tests, *new]), new)
-            for p, new, codes in zip(problems, fresh_tests(problems), programs) for code in codes]
-    verdicts = iter([passed is not None and all(passed.values()) for passed in grade_by_test(jobs)])
-    return [Sampled(p, tuple(codes), tuple(next(verdicts) for _ in codes)) for p, codes in zip(problems, programs)]
+    fresh = fresh_tests(problems)
+    jobs = [[with_own(Job.of(p, code, [*p.baseline_tests, *new]), new) for code in codes]
+            for p, new, codes in zip(problems, fresh, programs)]
+    def right(passed): return passed is not None and all(passed.values())
+    return [Sampled(p, tuple(codes), tuple(map(right, row)))
+            for p, codes, row in zip(problems, programs, _each(jobs, grade_by_test))]
 
 # %% ../../nbs/14_lab/13_choosers.ipynb #c4013ef6
 _BRIEF = Limits(cpu_seconds=1)   # A program that hangs on one input may do so on all
-
-def _by_problem(found:Sequence[Sampled], rows:Sequence[tuple])->list[list[tuple]]:
-    "Rows of all programs, one list a problem."
-    rest = iter(rows)
-    return [[next(rest) for _ in x.codes] for x in found]
 
 def outputs_on(found:Sequence[Sampled],
                calls:Sequence[Sequence[str]] # For each problem, calls such as `f([1, 2])`
               )->list[list[tuple[str, ...]]]: # Texts for each program, '' where it returned no plain data
     "What each program returns."
-    jobs = [Job.of(x.problem, code, [f'assert {call} == 0' for call in own])
-            for x, own in zip(found, calls) for code in x.codes]
-    texts = fill_in_many(jobs, _BRIEF, most_runs=2)
-    return _by_problem(found, [tuple(t or '' for t in row) for row in texts])
+    jobs = [[Job.of(x.problem, code, [f'assert {call} == 0' for call in own]) for code in x.codes]
+            for x, own in zip(found, calls)]
+    texts = _each(jobs, partial(fill_in_many, limits=_BRIEF, most_runs=2))
+    return [[tuple(t or '' for t in row) for row in own] for own in texts]
 
 def verdicts_on(found:Sequence[Sampled],
                 suites:Sequence[Sequence[list[str]]] # For each problem, suites of tests
                )->list[list[tuple[bool, ...]]]:      # Flags for each program; none passed where the grader failed
     "Which of the different tests each program passes."
-    tests = [sorted({t for suite in own for t in suite}) for own in suites]
-    jobs = [Job.of(x.problem, code, ts, own) for x, own, ts in zip(found, suites, tests) for code in x.codes]
-    rows = [tuple((passed or {}).get(t, False) for t in job.tests) for job, passed in zip(jobs, grade_by_test(jobs))]
-    return _by_problem(found, rows)
+    tests = [sorted(set(chain(*own))) for own in suites]
+    jobs = [[Job.of(x.problem, code, ts, own) for code in x.codes] for x, own, ts in zip(found, suites, tests)]
+    return [[tuple((passed or {}).get(t, False) for t in ts) for passed in row]
+            for ts, row in zip(tests, _each(jobs, grade_by_test))]
 
 # %% ../../nbs/14_lab/13_choosers.ipynb #e00700fa
 PROGRAMS, INPUTS = 8, 16   # Programs to choose from, and suites of a discriminator; random inputs of the majority

@@ -228,12 +228,13 @@ def _draw_line(ax:Axes, points:Mapping[float, list[float]], label:str, colour:st
 def draw_testers(ax:Axes, cells:Cells,
                  figure:str,                           # Key of `FIGURES`
                  places:Mapping[str, float], *,        # Level -> where it is on the axis
-                 testers:Sequence[str]=tuple(TESTERS)  # Those that are drawn
+                 testers:Sequence[str]=tuple(TESTERS), # Those that are drawn
+                 apart:float=0.                        # Between the testers of a level on the axis
                 )->None:
     "A line for each tester, and a dotted one for the level before training."
-    for (tester, t), colour in zip(TESTERS.items(), COLOURS):
-        points = {x: [m.after[figure] for m in cells[f'{level}-{tester}']] for level, x in places.items()
-                  if f'{level}-{tester}' in cells}
+    for i, ((tester, t), colour) in enumerate(zip(TESTERS.items(), COLOURS)):
+        points = {x + apart * (i - len(TESTERS) // 2): [m.after[figure] for m in cells[f'{level}-{tester}']]
+                  for level, x in places.items() if f'{level}-{tester}' in cells}
         if points and tester in testers: _draw_line(ax, points, t.label, colour)
     before = {x: [m.before[figure] for m in cells.get(f'{level}-baseline', ()) if m.before]
               for level, x in places.items()}
@@ -243,7 +244,7 @@ def draw_testers(ax:Axes, cells:Cells,
 def draw_levels(ax:Axes, cells:Cells, figure:str, **how:Any)->None:
     "`draw_testers` with the levels of these runs side by side."
     levels = [level for level in LEVELS if any(_split(c)[0] == level for c in cells)]
-    draw_testers(ax, cells, figure, {level: float(i) for i, level in enumerate(levels)}, **how)
+    draw_testers(ax, cells, figure, {level: float(i) for i, level in enumerate(levels)}, apart=.09, **how)
     ax.set_xticks(range(len(levels)), [textwrap.fill(LEVELS[level].label, 10) for level in levels])
     ax.set(title=FIGURES[figure], xlabel='visible baseline tests')
 
