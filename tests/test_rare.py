@@ -13,7 +13,7 @@ from adversarial_rl.measure.hidden_tests import Visible
 from adversarial_rl.measure.inputs import InputTester, mined_inputs, SOURCES
 from adversarial_rl.measure.testers import make_cases
 from adversarial_rl.model.players import training_problems
-from adversarial_rl.problems.rare import ORDINARY, rare_problems
+from adversarial_rl.problems.rare import GUARDS, ORDINARY, rare_problems
 from adversarial_rl.starters.rare import meets_guard
 
 
@@ -43,6 +43,16 @@ def test_sources_in_the_place_of_a_tester():
                  for i, suite in enumerate(suites) for test in suite]
         met[name] = sum(meets_guard(p, call) for p, call in calls) / len(calls)
     assert met['quoted'] > met['mined'] > 2 * max(met['random'], met['boundary'])
+
+
+def test_no_source_meets_a_guard_that_is_a_sum():
+    "The split keeps pairs of numbers apart for both kinds of guards."
+    problems = rare_problems('held_out', guards='sums')
+    for name, source in SOURCES.items():
+        met = [any(meets_guard(p, f'f({a}, {b})') for a, b in source(p, 4)) for p in problems]
+        assert sum(met) < .03 * len(met), name
+    training = {p.tags[-1] for guards in GUARDS for p in rare_problems('training', guards=guards)}
+    assert training.isdisjoint(p.tags[-1] for p in problems)
 
 
 def test_numbers_are_mined_from_the_description_alone():
