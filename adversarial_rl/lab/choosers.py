@@ -132,8 +132,7 @@ Suites = Sequence[Sequence[list[str]]]   # For each problem, suites of tests
 
 def _random_calls(p:Problem)->list[str]:
     "Different calls with random arguments."
-    calls = [f"{p.function_name}({', '.join(map(repr, args))})" for args in random_inputs(p, 4 * INPUTS, 'choice')]
-    return first_inputs(calls, p.function_name, INPUTS)
+    return first_inputs([p.call(args) for args in random_inputs(p, 4 * INPUTS, 'choice')], p.function_name, INPUTS)
 
 def _calls_of(p:Problem, suites:Sequence[list[str]])->list[str]:
     "Left sides of the tests of these suites, each input once."

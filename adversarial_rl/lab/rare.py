@@ -37,6 +37,8 @@ CONDITIONS = {
     'frozen': Condition('frozen discriminator', f'{_ALONE} {_FEW} --opponents 4'),
     'learning': Condition('learning discriminator',
                           f'--k-alternating-steps 1 --n-generator-steps 0 {_FEW} --opponents 4'),
+    'first': Condition('discriminator that learns first, for half of the time',
+                       f'--k-alternating-steps 0 --n-generator-steps 1 --n-discriminator-steps 1 {_FEW} --opponents 4'),
     'tester': Condition('learning discriminator, frozen generator',
                         '--k-alternating-steps 0 --n-generator-steps 0 --n-discriminator-steps 1 '
                         f'--learners discriminator {_FEW} --opponents 4'),
@@ -101,7 +103,7 @@ class RareConfig(KeptConfig):
     output_dir: str = runs_folder('')   # `output/rare` or `output/rare_sums`
     only: Sequence[str] = setting((), 'these alone', choices=tuple(CONDITIONS))
     run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
-    problems_file: str = setting('rare', "the guard's numbers are in the description, or one is a sum",
+    problems_file: str = setting('rare', "the guard's numbers are in the description, or sums that give them",
                                  choices=('rare', 'rare_sums'))
     seconds: float = setting(150, 'processor time of training, for each run', 0.1, 10**6)
     problems: int = setting(400, 'problems to measure on', 4, 100000)

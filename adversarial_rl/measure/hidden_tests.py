@@ -57,8 +57,7 @@ def _make_fresh(problems:Sequence[Problem])->list[list[str]]:
     groups = []
     for p in problems:
         known = {test_input(t, p.function_name) for t in p.baseline_tests}
-        calls = [f"{p.function_name}({', '.join(map(repr, args))})" for args in random_inputs(p, 4 * FRESH, 'fresh')]
-        by_input = {test_input(c, p.function_name): c for c in calls}
+        by_input = {test_input(c, p.function_name): c for c in map(p.call, random_inputs(p, 4 * FRESH, 'fresh'))}
         groups.append([[c for text, c in by_input.items() if text not in known][:FRESH]])
     return [suite.usable for suite, in judge_inputs(problems, groups, in_domain, _BRIEF)]
 

@@ -202,8 +202,7 @@ def baseline_suites(make:InputSource,       # One of `SOURCES`
                     limits:Limits=Limits()
                    )->list[list[str]]:
     "For each problem `n` test cases that no model wrote."
-    def call(p, args): return f"{p.function_name}({', '.join(map(repr, args))})"
-    written = [[f'assert {call(p, args)} == 0' for args in make(p, 4 * n, seed)] for p in problems]
+    written = [[f'assert {p.call(args)} == 0' for args in make(p, 4 * n, seed)] for p in problems]
     distinct = [first_inputs(tests, p.function_name, 4 * n) for p, tests in zip(problems, written)]
     return [tests[:n] for tests in fill_expected(problems, distinct, limits)]
 

@@ -12,7 +12,7 @@ import gzip
 import hashlib
 import json
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -50,6 +50,10 @@ class Problem:
         if (function := definition(self.function_signature)) is None:
             raise ValueError(f'{self.function_signature!r} is not a function signature')
         return function.name
+
+    def call(self, args:Iterable[object])->str:
+        "Source of a call of the function with these values."
+        return f"{self.function_name}({', '.join(map(repr, args))})"
 
 # %% ../../nbs/02_problems/01_problem.ipynb #b0eee2ef
 def syntax_mistake(source:str # Any text

@@ -16,34 +16,36 @@ from .curriculum import call, Composition, FAMILIES, operations, split_of, value
 from .problem import Problem
 
 # %% ../../nbs/02_problems/06_rare.ipynb #827351bb
-GUARDS = {   # How a guard says which numbers it means
-    'numbers': '''
-both   | a is {k} and b is {m} | a == {k} and b == {m}
-turned | b is {m} and a is {k} | b == {m} and a == {k}
-''',
-    'sums': '''
-both   | a is {k} and b is a {sign} {d} | a == {k} and b == a {op} {d}
-turned | b is a {sign} {d} and a is {k} | b == a {op} {d} and a == {k}
-'''}
+_MOST = 9
+_SUMS = [f'{x} {sign} {y}' for sign in '+-' for x, y in itertools.product(range(2, 10), repeat=2)]
+GUARDS = {   # How a guard may say a number; no sum gives a boundary value, which is found without reading
+    'numbers': [str(n) for n in range(-_MOST, _MOST + 1)],
+    'sums': [text for text in _SUMS if 1 < abs(eval(text)) <= _MOST]}
 
-def _with_guard(k:int, m:int, guards:str='numbers')->list[Composition]:
-    "All problems whose first branch is taken where `a` is `k` and `b` is `m`, if it returns another value there."
-    pair, (sign, op) = FAMILIES['pair'], ('plus', '+') if m > k else ('minus', '-')
-    text = GUARDS[guards]
-    for name, word in dict(m=m, d=abs(m - k), sign=sign, op=op).items(): text = text.replace(f'{{{name}}}', str(word))
-    family = replace(pair, name='rare', slots=(operations(text, (k,)), *pair.slots[1:]), edge=(k, m))
-    def at_guard(operation): return eval(operation.code, dict(a=k, b=m))
-    every = itertools.product(*family.slots)
-    return [Composition(family, ops) for ops in every if at_guard(ops[1]) != at_guard(ops[2])]
+_ORDERS = '''
+both   | a is {a} and b is {b} | a == {a} and b == {b}
+turned | b is {b} and a is {a} | b == {b} and a == {a}
+'''
+
+def _with_guard(a:str, b:str # Texts of `GUARDS`
+               )->list[Composition]:
+    "All problems whose first branch is taken where `a` and `b` are these numbers, if it returns another value there."
+    rows = []
+    for name, phrase, code in (row.split('|') for row in _ORDERS.strip().splitlines()):
+        words = phrase.format(a=a, b=b).replace(' + ', ' plus ').replace(' - ', ' minus ')
+        rows.append('|'.join([name, words, code.format(a=a, b=b)]))
+    pair, edge = FAMILIES['pair'], (eval(a), eval(b))
+    family = replace(pair, name='rare', slots=(operations('\n'.join(rows), ('',)), *pair.slots[1:]), edge=edge)
+    returns = {x: eval(x.code, dict(zip('ab', edge))) for slot in pair.slots[1:] for x in slot}
+    return [Composition(family, ops) for ops in itertools.product(*family.slots) if returns[ops[1]] != returns[ops[2]]]
 
 # %% ../../nbs/02_problems/06_rare.ipynb #d3889b3b
-_NUMBERS = range(-9, 10)
-_EACH = {'numbers': 8, 'sums': 16}   # Problems for each pair of numbers
+_EACH = {'numbers': 8, 'sums': 3}   # Problems for each pair of texts
 
-def _can_guard(k:int, m:int, guards:str)->bool:
-    "Whether the pair is used; for a sum, the second number is none of the description, nor next to one."
-    d = abs(m - k)
-    return guards == 'numbers' or 2 <= d <= 9 and abs(m - d) > 1 and abs(k) > 1
+def _gives_away(*texts:str)->bool:
+    "Whether a digit of a sum is a number of the guard, or next to one."
+    numbers, digits = [eval(t) for t in texts], [int(x) for t in texts if ' ' in t for x in t.split()[::2]]
+    return any(abs(digit - n) < 2 for digit in digits for n in numbers)
 
 @lru_cache
 def rare_compositions(split:str,                   # A name in `SPLITS`
@@ -51,9 +53,9 @@ def rare_compositions(split:str,                   # A name in `SPLITS`
                      )->tuple[Composition, ...]:   # In a fixed random order
     "Problems with a rare branch."
     made: list[Composition] = []
-    for k, m in itertools.product(_NUMBERS, repeat=2):
-        if split_of(f'rare {k} {m}') != split or not _can_guard(k, m, guards): continue
-        made += random.Random(f'{k} {m}').sample(_with_guard(k, m, guards), _EACH[guards])
+    for a, b in itertools.product(GUARDS[guards], repeat=2):
+        if split_of(f'rare {a} {b}') != split or _gives_away(a, b): continue
+        made += random.Random(f'{a} {b}').sample(_with_guard(a, b), _EACH[guards])
     random.Random(0).shuffle(made)
     return tuple(made)
 
@@ -69,6 +71,7 @@ def rare_problem(c:Composition # One of `rare_compositions`
                 )->Problem:
     "`c` as a problem, with ten tests that depend on `c` alone."
     (k, m), rng = c.family.edge, random.Random(c.description)
+    guard = ' and '.join(sorted(c.ops[0].code.split(' and ')))
     drawn = dict.fromkeys(ordinary_input(rng) for _ in range(100))
     others = [args for args in drawn if k not in args and m not in args]
     aimed = [(k, m), (k, others[0][1]), (others[0][0], m), (m, k), (k + 1, m), (k, m - 1)]
@@ -76,7 +79,7 @@ def rare_problem(c:Composition # One of `rare_compositions`
     name = 'rare_' + hashlib.sha1(c.description.encode()).hexdigest()[:8]
     tests = tuple(f'assert {call(args)} == {value(c, args)!r}' for args in inputs)
     return Problem(id=name, description=c.description, function_signature=c.family.signature, baseline_tests=tests,
-                   reference_solution=c.reference, difficulty='easy', tags=('rare', c.key, f'{k} {m}'))
+                   reference_solution=c.reference, difficulty='easy', tags=('rare', c.key, guard))
 
 @lru_cache
 def _problems(split:str, guards:str)->tuple[Problem, ...]:

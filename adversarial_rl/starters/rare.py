@@ -36,21 +36,26 @@ def _written_input(c:Composition, rng:random.Random)->str:
     (k, m), (a, b) = c.family.edge, ordinary_input(rng)
     return call(rng.choices([(k, m), (k, b), (a, m), (a, b)], (1, 2, 2, 11))[0])
 
-def _tester_example(c:Composition, rng:random.Random)->Example:
+def _tester_text(c:Composition, rng:random.Random, guards:str)->str:
+    "The input, after the guard's numbers where these have to be worked out."
+    worked = 'a is {} and b is {}\n'.format(*c.family.edge) if guards == 'sums' else ''
+    return worked + _written_input(c, rng)
+
+def _tester_example(c:Composition, rng:random.Random, guards:str='numbers')->Example:
     "The problem and one input for it."
     given, = plain_pieces(rare_problem(c), [INPUT_STAGE])
-    return Example([(given, _written_input(c, rng))])
+    return Example([(given, _tester_text(c, rng, guards))])
 
-def _texts(compositions:Sequence[Composition], rng:random.Random)->Iterator[str]:
+def _texts(compositions:Sequence[Composition], rng:random.Random, guards:str)->Iterator[str]:
     "All texts of the warm start, for the tokenizer."
     for c in compositions:
         yield from (c.description, c.family.signature, *trace(c).values())
-        yield from (_written_input(c, rng) for _ in range(3))
+        yield from (_tester_text(c, rng, guards) for _ in range(3))
 
 def _rare_task(guards:str='numbers')->Task:
-    "Solving and testing warm-start problems; those with sums are too few to learn to copy numbers from them alone."
-    items = dict.fromkeys((*rare_compositions('warm_start'), *rare_compositions('warm_start', guards)))
-    return Task(tuple(items), _solver_example, _tester_example, _texts,
+    "Solving and testing warm-start problems; working out sums takes a tester longer than copying numbers."
+    return Task(rare_compositions('warm_start', guards), _solver_example, partial(_tester_example, guards=guards),
+                partial(_texts, guards=guards), second_share=.8 if guards == 'sums' else .6,
                 headings=[s.heading for s in (*REASONING_STAGES, TEST_STAGE)])
 
 # %% ../../nbs/13_starters/06_rare.ipynb #288b579b
