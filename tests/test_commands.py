@@ -21,7 +21,7 @@ from adversarial_rl.record.tracking import read_metrics
 
 USERS = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
 EVERY = USERS | COMMANDS
-HEAVY = ('torch', 'transformers', 'peft', 'trl')
+HEAVY = ('torch', 'transformers', 'peft', 'trl', 'matplotlib', 'pandas')
 
 
 def start(name):

@@ -8,18 +8,18 @@ __all__ = ['BASELINES', 'Rows', 'baseline_figures', 'baseline_table', 'baseline_
 # %% ../../nbs/14_lab/03_baselines.ipynb #d09d65fe
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
-from matplotlib.figure import Figure
+from typing import Any, TYPE_CHECKING
 
 from ..core.machine import platform
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .experiment import Condition, Experiment, LabConfig, run_experiment, Runs, runs_folder
 from .seeds import RUN_FLAGS, TRAININGS
-from ..record.plots import COLOURS, draw_runs, INK, series, themed, WIDE
+from ..record.plots import COLOURS, draw_runs, INK, new_figure, series, themed, WIDE
 from ..record.tables import markdown_table, plus_minus
+
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    from matplotlib.figure import Figure
 
 # %% ../../nbs/14_lab/03_baselines.ipynb #6334b541
 BASELINES = dict(role='each role', shared='both roles together', none='none', group='batch z-score of each role')
@@ -28,6 +28,7 @@ Rows = list[dict[str, Any]]   # Metrics of one run, one row per step
 
 def baseline_figures(rows:Rows, kind:str)->dict[str, float]:
     "One run's figures. A z-score has its own scale, so variances are relative to the gradient's squared length."
+    import pandas as pd
     steps = pd.DataFrame(rows)
     late = steps[steps['advantage_variance'].notna()].iloc[len(steps) // 5:].mean(numeric_only=True).to_dict()
     return {'mean advantage, first': late[f'{_GAME}/advantage_first'],
@@ -41,6 +42,7 @@ def baseline_figures(rows:Rows, kind:str)->dict[str, float]:
 def baseline_table(runs:dict[str, list[Rows]] # Baseline -> metrics of its seeds
                   )->str:
     "Means over seeds and half of their 95% interval."
+    import pandas as pd
     rows = []
     for kind, seeds in runs.items():
         figures = pd.DataFrame([baseline_figures(s, kind) for s in seeds])
@@ -50,9 +52,9 @@ def baseline_table(runs:dict[str, list[Rows]] # Baseline -> metrics of its seeds
 # %% ../../nbs/14_lab/03_baselines.ipynb #7b43b5e6
 @themed
 def baseline_figure(runs:dict[str, list[Rows]] # Kind of baseline -> rows of each seed
-                   )->Figure:
+                   )->'Figure':
     "Three panels: moves that keep the value, mean advantages, and the gradient's variance on the same games."
-    fig = Figure(figsize=(WIDE, 6), layout='constrained')
+    fig = new_figure(WIDE, 6)
     a, b, c, names = fig.subplots(2, 2).ravel()
     for (kind, label), colour in zip(BASELINES.items(), COLOURS):
         def draw(ax, name, label, **look):

@@ -9,16 +9,17 @@ __all__ = ['GENERATORS', 'LABELS', 'Shares', 'shares_of', 'choice_table', 'choic
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-from matplotlib.figure import Figure
+from typing import Any, TYPE_CHECKING
 
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import SAME_FLAGS
 from .experiment import Condition, Experiment, KeptConfig, run_experiment, Runs, runs_folder
-from ..record.plots import COLOURS, themed, WIDE
+from ..record.plots import COLOURS, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
+
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    from matplotlib.figure import Figure
 
 # %% ../../nbs/14_lab/14_choice.ipynb #e9b595bd
 GENERATORS = {'untrained': 'untrained', 'baseline': 'baseline tests alone', 'game': 'game'}
@@ -51,9 +52,9 @@ def choice_table(shares:Shares)->str:
 
 # %% ../../nbs/14_lab/14_choice.ipynb #726112d9
 @themed
-def choice_figure(shares:Shares)->Figure:
+def choice_figure(shares:Shares)->'Figure':
     "A point with its interval for each way and generator."
-    fig = Figure(figsize=(WIDE, 4), layout='constrained')
+    fig = new_figure(WIDE, 4)
     ax = fig.subplots()
     for k, (g, colour) in enumerate(zip(GENERATORS, COLOURS)):
         for i, w in enumerate(LABELS):

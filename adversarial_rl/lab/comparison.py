@@ -11,21 +11,22 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.patches import Patch
 
 from ..core.errors import UsageError
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .experiment import Condition, Experiment, LabConfig, run_experiment, Runs, runs_folder
 from ..problems.stages import REASONING_STAGES
-from ..record.plots import COLOURS, INK, themed, WIDE
+from ..record.plots import COLOURS, INK, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
+
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #ce2fafa7
 _TESTS = ('--learners generator --opponents 0 --graded-on baseline --n-discriminator-steps 0 --k-alternating-steps 0 '
@@ -65,13 +66,14 @@ class Measured:
     "Figures of one condition with one seed."
     label: str
     steps: int
-    curves: pd.DataFrame            # A row for each mark; columns such as 'seconds' and 'pass_rate'
+    curves: 'pd.DataFrame'          # A row for each mark; columns such as 'seconds' and 'pass_rate'
     tester: dict[str, float]        # Of `evaluate_tester`; empty where no tester was measured
 
 def _mean(x:Any)->float: return x['mean'] if isinstance(x, dict) else x
 
 def measured(runs:Runs)->dict[str, list[Measured]]:
     "Condition -> figures of its seeds."
+    import pandas as pd
     def figures(name:str, results:dict[str, Any])->Measured:
         curves = pd.DataFrame([{k: _mean(x) for k, x in mark.items()} for mark in results['marks']])
         tester = {k: _mean(x) for k, x in (results['tester'] or {}).items()}
@@ -119,7 +121,7 @@ def tester_table(results:dict[str, list[Measured]])->str:
     return markdown_table(['tests of', *_TESTER.values()], rows)
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #a433f033
-def _draw_curves(ax:Axes, results:dict[str, list[Measured]], name:str):
+def _draw_curves(ax:'Axes', results:dict[str, list[Measured]], name:str):
     "One figure over the seconds of training."
     for colour, seeds in zip(COLOURS, results.values()):
         if name not in seeds[0].curves: continue
@@ -128,8 +130,9 @@ def _draw_curves(ax:Axes, results:dict[str, list[Measured]], name:str):
         ax.fill_between(seconds, values.min(0), values.max(0), color=colour, alpha=.1, lw=0)
     ax.set(xlabel='seconds of training, one core')
 
-def _draw_testers(ax:Axes, results:dict[str, list[Measured]]):
+def _draw_testers(ax:'Axes', results:dict[str, list[Measured]]):
     "A group of bars for each figure of the testers, a bar for each condition."
+    import pandas as pd
     names = ['validity_of_distinct', 'distinct', 'mutation_score']
     cells = {c: [over_samples([s.tester[name] for s in seeds]) for name in names]
              for c, seeds in zip(COLOURS, results.values()) if seeds[0].tester}
@@ -145,9 +148,10 @@ _PANELS = {'pass_rate': 'held-out problems solved, greedy', 'pass_rate_sampled':
 
 @themed
 def comparison_figure(results:dict[str, list[Measured]] # Name of a condition -> its seeds
-                     )->Figure:
+                     )->'Figure':
     "Curves of what the first condition's learners were measured by, and the testers at the end."
-    fig = Figure(figsize=(WIDE, 6), layout='constrained')
+    from matplotlib.patches import Patch
+    fig = new_figure(WIDE, 6)
     axes = fig.subplots(2, 2).ravel()
     first, *_ = next(iter(results.values()))
     for ax, name in zip(axes[:2], [name for name in _PANELS if name in first.curves]):

@@ -16,9 +16,6 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
 from ..core.config import parse_config
 from ..core.errors import UsageError
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
@@ -34,10 +31,13 @@ from adversarial_rl.lab.experiment import (
     runs_folder,
 )
 from ..problems.curriculum import Composition, curriculum, draw_input, to_problem, value
-from ..record.plots import COLOURS, GREY, themed, WIDE
+from ..record.plots import COLOURS, GREY, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
 
-if TYPE_CHECKING:   # The command's help loads this module
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from adversarial_rl.measure.hidden_tests import Visible
 
 # %% ../../nbs/14_lab/10_curve.ipynb #3fa3d650
@@ -218,14 +218,14 @@ def not_yet_made(cells:Cells, conditions:Sequence[str], seeds:Sequence[int])->st
     return f"Not yet made: {', '.join(parts)}." if parts else 'All runs are made.'
 
 # %% ../../nbs/14_lab/10_curve.ipynb #1a322bf1
-def _draw_line(ax:Axes, points:Mapping[float, list[float]], label:str, colour:str)->None:
+def _draw_line(ax:'Axes', points:Mapping[float, list[float]], label:str, colour:str)->None:
     "Means over seeds with their intervals; the places on the axis are the keys."
     xs = sorted(points)
     ys = [over_samples(points[x]) for x in xs]
     ax.errorbar(xs, [y.mean for y in ys], yerr=[y.half_width for y in ys], color=colour, marker='o', ms=4, lw=1.6,
                 capsize=3, label=label)
 
-def draw_testers(ax:Axes, cells:Cells,
+def draw_testers(ax:'Axes', cells:Cells,
                  figure:str,                           # Key of `FIGURES`
                  places:Mapping[str, float], *,        # Level -> where it is on the axis
                  testers:Sequence[str]=tuple(TESTERS), # Those that are drawn
@@ -241,7 +241,7 @@ def draw_testers(ax:Axes, cells:Cells,
     xs = sorted(x for x, values in before.items() if values)
     ax.plot(xs, [sum(before[x]) / len(before[x]) for x in xs], color=GREY, ls=':', label='before training')
 
-def draw_levels(ax:Axes, cells:Cells, figure:str, **how:Any)->None:
+def draw_levels(ax:'Axes', cells:Cells, figure:str, **how:Any)->None:
     "`draw_testers` with the levels of these runs side by side."
     levels = [level for level in LEVELS if any(_split(c)[0] == level for c in cells)]
     draw_testers(ax, cells, figure, {level: float(i) for i, level in enumerate(levels)}, apart=.09, **how)
@@ -257,9 +257,9 @@ def accepted_shares(seed:int=0 # Of the choice of random tests
 @themed
 def curve_figure(cells:Cells, # Level and tester -> its seeds
                  seed:int     # Of the visible tests whose share of wrong programs is shown
-                )->Figure:
+                )->'Figure':
     "Hidden pass rates over levels and over the share of accepted wrong programs, and hack rates."
-    fig = Figure(figsize=(WIDE, 6.4), layout='constrained')
+    fig = new_figure(WIDE, 6.4)
     solved, over_shares, hacks, legend = fig.subplots(2, 2).ravel()
     draw_levels(solved, cells, 'hidden_pass_rate')
     draw_levels(hacks, cells, 'hack_rate_sampled')

@@ -10,18 +10,19 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from typing import Any, TYPE_CHECKING
 
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import check_same, gains, measured, SAME_FLAGS
 from .experiment import Condition, Experiment, KeptConfig, run_experiment, Runs, runs_folder
 from ..problems.rare import ORDINARY
-from ..record.plots import COLOURS, GREY, themed, WIDE
+from ..record.plots import COLOURS, GREY, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
+
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 # %% ../../nbs/14_lab/12_rare.ipynb #c4ea40d4
 _ALONE = '--k-alternating-steps 0 --n-generator-steps 1 --learners generator'
@@ -72,7 +73,7 @@ def _tester_table(found:_Cells)->str:
     return markdown_table(['four inputs of', 'seeds', 'mutation score', 'distinct inputs'], rows)
 
 # %% ../../nbs/14_lab/12_rare.ipynb #887718fb
-def _draw_points(ax:Axes, points:dict[str, list[float]], title:str)->None:
+def _draw_points(ax:'Axes', points:dict[str, list[float]], title:str)->None:
     "A point with its interval for each condition; labels on the left."
     for i, (name, values) in enumerate(points.items()):
         x, colour = over_samples(values), COLOURS[list(CONDITIONS).index(name) % len(COLOURS)]
@@ -82,9 +83,9 @@ def _draw_points(ax:Axes, points:dict[str, list[float]], title:str)->None:
     ax.set(title=title, xlim=(0, 1), ylim=(-len(points) + .5, .7))
 
 @themed
-def _rare_figure(found:_Cells)->Figure:
+def _rare_figure(found:_Cells)->'Figure':
     "Solved problems by tester, dotted before training, and the testers' mutation scores."
-    fig = Figure(figsize=(WIDE, 4.4), layout='constrained')
+    fig = new_figure(WIDE, 4.4)
     solved, killed = fig.subplots(1, 2)
     cells = {c: [measured(x['seed'], x) for x in rows] for c, rows in found.items() if c != 'tester'}
     _draw_points(solved, {c: [m.after['hidden_pass_rate'] for m in own] for c, own in cells.items()},

@@ -17,9 +17,8 @@ import secrets
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TYPE_CHECKING
 
-import pandas as pd
 from tqdm.auto import tqdm
 
 from ..core.decisions import wandb_mode
@@ -27,6 +26,9 @@ from ..core.errors import one_line, UsageError
 from ..core.files import append_line, write_whole
 from ..core.machine import installed
 from ..core.parallel import is_first_process
+
+if TYPE_CHECKING:   # Slow to load, and the help of a command does without
+    import pandas as pd
 
 # %% ../../nbs/04_record/01_tracking.ipynb #59f0b942
 def read_metrics(path:str | Path)->list[dict[str, Any]]:
@@ -227,7 +229,8 @@ def progress_bar(total:int, done:int=0, unit:str='step', show:bool=True)->tqdm:
     return tqdm(total=total, initial=done, unit=unit, dynamic_ncols=True, smoothing=0.1, mininterval=0.5,
                 file=sys.stderr, disable=not (watched and show))
 
-def stage_table(rows:list[dict[str, Any]], columns:Iterable[str])->pd.DataFrame:
+def stage_table(rows:list[dict[str, Any]], columns:Iterable[str])->'pd.DataFrame':
     "Mean of each column by stage, stages in order of appearance."
+    import pandas as pd
     df = pd.DataFrame(rows if rows else dict(stage=[]))
     return df.groupby('stage', sort=False)[[c for c in columns if c in df]].mean()
