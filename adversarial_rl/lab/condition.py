@@ -222,7 +222,8 @@ def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfi
         steps, training = len(rows), _while_training(rows)
         if config.opponents and condition.tester:
             own = SOURCES[condition.inputs_from] if condition.random_tester else trainer.pair.discriminator
-            tester = tester_figures(own, quarter, visible=Visible.of(config) if config.visible_tests else None)
+            visible = Visible.of(config) if config.visible_tests else None
+            tester = tester_figures(own, quarter, seed=config.seed, visible=visible)
     return dict(steps=steps, marks=meter.rows, tester=tester, training=training, platform=asdict(platform('cpu')),
                 processor_seconds=round(processor_seconds(), 1),
                 configuration=asdict(condition) | asdict(config) | asdict(ppo))

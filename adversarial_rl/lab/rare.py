@@ -35,6 +35,7 @@ CONDITIONS = {
     'boundary': Condition('boundary values', f'{_SOURCE} boundary'),
     'mined': Condition('numbers of the description, plus or minus one', f'{_SOURCE} mined'),
     'quoted': Condition('numbers of the description', f'{_SOURCE} quoted'),
+    'evaluated': Condition('sums of the description, worked out by a rule', f'{_SOURCE} evaluated'),
     'frozen': Condition('frozen discriminator', f'{_ALONE} {_FEW} --opponents 4'),
     'learning': Condition('learning discriminator',
                           f'--k-alternating-steps 1 --n-generator-steps 0 {_FEW} --opponents 4'),

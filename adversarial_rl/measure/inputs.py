@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['GUESS', 'InputSource', 'SOURCES', 'Kind', 'kind', 'kind_of', 'argument_kinds', 'fits', 'in_domain', 'draw', 'edges',
-           'random_inputs', 'boundary_values', 'quoted_inputs', 'mined_inputs', 'first_inputs', 'fill_expected',
-           'baseline_suites', 'InputTester', 'judge_written']
+           'random_inputs', 'boundary_values', 'quoted_inputs', 'mined_inputs', 'evaluated_inputs', 'first_inputs',
+           'fill_expected', 'baseline_suites', 'InputTester', 'judge_written']
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #3f8e153a
 import ast
@@ -165,10 +165,14 @@ def boundary_values(problem:Problem, n:int, seed:int | str=0)->list[list]:
     simplest = sorted(rows, key=lambda row: sum(i for i, _ in row))
     return [[x for _, x in row] for row in simplest[:n]]
 
-def quoted_inputs(problem:Problem, n:int, seed:int | str=0, *, steps:Sequence[int]=(0,))->list[list]:
+def _numbers_in(text:str)->list[int]:
+    return [int(x) for x in re.findall(r'-?\b\d+\b', text)]
+
+def quoted_inputs(problem:Problem, n:int, seed:int | str=0, *, steps:Sequence[int]=(0,),
+                  numbers_in:Callable[[str], list[int]]=_numbers_in)->list[list]:
     "`n` argument lists whose numbers stand in the description, plus one of `steps`; random numbers without any."
     rng, kinds = random.Random(f'{seed} {problem.id}'), argument_kinds(problem)
-    numbers = [int(x) + d for x in re.findall(r'-?\b\d+\b', problem.description) for d in steps]
+    numbers = [x + d for x in numbers_in(problem.description) for d in steps]
     def argument(k): return rng.choice(numbers) if k.name == 'int' and numbers else draw(k, rng)
     try: return [[argument(k) for k in kinds] for _ in range(n)]
     except TypeError: return []
@@ -177,9 +181,15 @@ def mined_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
     "`quoted_inputs` whose numbers may be one more or one less."
     return quoted_inputs(problem, n, seed, steps=(-1, 0, 1))
 
+def evaluated_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
+    "`quoted_inputs` whose numbers are the results of sums such as '5 plus 2' and '5 minus 2', where there are any."
+    def sums(text): return [int(x) + (1 if sign == 'plus' else -1) * int(y)
+                            for x, sign, y in re.findall(r'\b(\d+) (plus|minus) (\d+)\b', text)]
+    return quoted_inputs(problem, n, seed, numbers_in=lambda text: sums(text) or _numbers_in(text))
+
 InputSource = Callable[[Problem, int, int | str], list[list]]   # Problem, number of inputs, seed -> argument lists
 SOURCES: dict[str, InputSource] = dict(random=random_inputs, boundary=boundary_values, mined=mined_inputs,
-                                       quoted=quoted_inputs)
+                                       quoted=quoted_inputs, evaluated=evaluated_inputs)
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #c47f7714
 def first_inputs(tests:list[str], name:str, n:int)->list[str]:
