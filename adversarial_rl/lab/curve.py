@@ -174,10 +174,11 @@ def cells_of(runs:Runs)->Cells:
     "Figures of finished runs."
     return {c: [measured(r.seed, r.results()) for r in rs] for c, rs in runs.items()}
 
-def gains(cells:Cells, condition:str, figure:str)->list[float]:
-    "Differences to baseline tests alone at the same level, for each seed that both have."
-    alone = {m.seed: m for m in cells.get(f'{_split(condition)[0]}-baseline', ())}
-    return [m.after[figure] - alone[m.seed].after[figure] for m in cells[condition] if m.seed in alone]
+def gains(cells:Cells, condition:str, figure:str, rival:str='baseline' # Key of `TESTERS`
+         )->list[float]:
+    "Differences to another tester at the same level, for each seed that both have."
+    others = {m.seed: m for m in cells.get(f'{_split(condition)[0]}-{rival}', ())}
+    return [m.after[figure] - others[m.seed].after[figure] for m in cells[condition] if m.seed in others]
 
 # %% ../../nbs/14_lab/10_curve.ipynb #b7f64347
 _SHOWN = ('hidden_pass_rate', 'hidden_pass_rate_sampled', 'hack_rate_sampled')

@@ -47,21 +47,22 @@ CONDITIONS = {
     'all': Condition('all ten tests', _OWN)}
 
 # %% ../../nbs/14_lab/12_rare.ipynb #efd62376
-_SHOWN = ('hidden_pass_rate', 'hidden_pass_rate_sampled')
+_SHOWN, _RIVALS = ('hidden_pass_rate', 'hidden_pass_rate_sampled'), ('baseline', 'random', 'quoted')
 _Cells = dict[str, list[dict[str, Any]]]   # Condition -> results of its runs
 
 def _results(runs:Runs)->_Cells: return {c: [r.results() | dict(seed=r.seed) for r in rs] for c, rs in runs.items()}
 
 def _generator_table(found:_Cells)->str:
-    "Held-out problems solved, and the difference to baseline tests alone."
+    "Held-out problems solved, and differences to testers that do not read, or only copy."
     head = ['tester', 'seeds', "generator's steps", 'problems solved, greedy', 'sampled',
-            'against baseline tests alone, greedy', 'sampled']
+            *[f'greedy, against {CONDITIONS[r].label}' for r in _RIVALS]]
     cells = {f'few-{c}': [measured(x['seed'], x) for x in rows] for c, rows in found.items() if c != 'tester'}
     before = [m.before for m in cells.get('few-baseline', ()) if m.before]
-    rows = [['before training', len(before), 0, *[over_seeds(b[k] for b in before) for k in _SHOWN], '–', '–']]
+    rows = [['before training', len(before), 0, *[over_seeds(b[k] for b in before) for k in _SHOWN],
+             *['–'] * len(_RIVALS)]]
     for name, own in cells.items():
         condition, steps = name.removeprefix('few-'), over_seeds(m.steps for m in own).split(' ')[0]
-        more = [gains(cells, name, k) if condition != 'baseline' else [] for k in _SHOWN]
+        more = [gains(cells, name, _SHOWN[0], r) if condition != r else [] for r in _RIVALS]
         rows.append([CONDITIONS[condition].label, len(own), f'{float(steps):.0f}',
                      *[over_seeds(m.after[k] for m in own) for k in _SHOWN], *[over_seeds(x, '+') for x in more]])
     return markdown_table(head, rows)
@@ -81,12 +82,12 @@ def _draw_points(ax:'Axes', points:dict[str, list[float]], title:str)->None:
         ax.errorbar(x.mean, -i, xerr=x.half_width, color=colour, marker='o', ms=5, capsize=3)
         ax.annotate(f'{x.mean:.2f}', (x.mean, -i), (0, 6), textcoords='offset points', ha='center')
     ax.set_yticks([-i for i in range(len(points))], [textwrap.fill(CONDITIONS[c].label, 30) for c in points])
-    ax.set(title=title, xlim=(0, 1), ylim=(-len(points) + .5, .7))
+    ax.set(title=title, xlim=(-.05, 1.05), ylim=(-len(points) + .5, .7))
 
 @themed
 def _rare_figure(found:_Cells)->'Figure':
     "Solved problems by tester, dotted before training, and the testers' mutation scores."
-    fig = new_figure(WIDE, 4.4)
+    fig = new_figure(WIDE, .8 + .45 * len(found))
     solved, killed = fig.subplots(1, 2)
     cells = {c: [measured(x['seed'], x) for x in rows] for c, rows in found.items() if c != 'tester'}
     _draw_points(solved, {c: [m.after['hidden_pass_rate'] for m in own] for c, own in cells.items()},
