@@ -137,7 +137,8 @@ def failed(message:str, code:int)->int:
 
 # %% ../../nbs/01_core/01_errors.ipynb #a03307e6
 # cuBLAS says that it is not initialized where it finds no room for its buffers
-_NO_MEMORY = ('out of memory', 'allocate memory', 'alloc_failed', 'allocation_failed', 'cublas_status_not_initialized')
+_NO_MEMORY = ('out of memory', 'allocate memory', 'alloc_failed', 'allocation_failed', 'cublas_status_not_initialized',
+              "can't start new thread")   # No room for the thread's stack
 
 def out_of_memory(e:BaseException)->bool:
     "Whether an exception reports that memory ran out; PyTorch and CUDA's libraries report it as a `RuntimeError`."
