@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['LEVELS', 'TESTERS', 'SHARES', 'CONDITIONS', 'SAME_FLAGS', 'FIGURES', 'Cells', 'Level', 'check_same', 'neighbours',
            'accepted_share', 'Measured', 'measured', 'kept_cells', 'cells_of', 'gains', 'curve_table', 'not_yet_made',
-           'draw_testers', 'draw_levels', 'accepted_shares', 'curve_figure', 'CurveConfig', 'run']
+           'pooled', 'pooled_table', 'draw_testers', 'draw_levels', 'accepted_shares', 'curve_figure', 'CurveConfig',
+           'run']
 
 # %% ../../nbs/14_lab/10_curve.ipynb #8b43af41
 import itertools
@@ -174,11 +175,14 @@ def cells_of(runs:Runs)->Cells:
     "Figures of finished runs."
     return {c: [measured(r.seed, r.results()) for r in rs] for c, rs in runs.items()}
 
+def _gain_by_seed(cells:Cells, condition:str, figure:str, rival:str)->dict[int, float]:
+    others = {m.seed: m.after[figure] for m in cells.get(f'{_split(condition)[0]}-{rival}', ())}
+    return {m.seed: m.after[figure] - others[m.seed] for m in cells.get(condition, ()) if m.seed in others}
+
 def gains(cells:Cells, condition:str, figure:str, rival:str='baseline' # Key of `TESTERS`
          )->list[float]:
     "Differences to another tester at the same level, for each seed that both have."
-    others = {m.seed: m for m in cells.get(f'{_split(condition)[0]}-{rival}', ())}
-    return [m.after[figure] - others[m.seed].after[figure] for m in cells[condition] if m.seed in others]
+    return [*_gain_by_seed(cells, condition, figure, rival).values()]
 
 # %% ../../nbs/14_lab/10_curve.ipynb #b7f64347
 _SHOWN = ('hidden_pass_rate', 'hidden_pass_rate_sampled', 'hack_rate_sampled')
@@ -217,6 +221,25 @@ def not_yet_made(cells:Cells, conditions:Sequence[str], seeds:Sequence[int])->st
         which = 'all' if len(missing) == len(conditions) else '; '.join(CONDITIONS[c].label for c in missing)
         if missing: parts.append(f'seed {seed} ({which})')
     return f"Not yet made: {', '.join(parts)}." if parts else 'All runs are made.'
+
+# %% ../../nbs/14_lab/10_curve.ipynb #5d1a7e41
+_PAIRS = (('random', 'baseline'), ('frozen', 'baseline'), ('asserts', 'baseline'), ('filled', 'baseline'),
+          ('frozen', 'random'), ('filled', 'asserts'))   # Tester and rival
+
+def pooled(cells:Cells, levels:Sequence[str], tester:str, figure:str, rival:str)->list[float]:
+    "Mean over levels of the difference between two testers, for each seed that has them all."
+    rows = [_gain_by_seed(cells, f'{level}-{tester}', figure, rival) for level in levels]
+    return [sum(row[seed] for row in rows) / len(rows) for seed in rows[0] if all(seed in row for row in rows)]
+
+def pooled_table(cells:Cells)->str:
+    "Differences between testers with the edge test alone, and over all other levels together."
+    edge, *others = LEVELS
+    head = ['difference', *[f'{which}, {how}' for which in (LEVELS[edge].label, 'the other levels')
+                            for how in ('greedy', 'sampled')]]
+    rows = [[f'{TESTERS[tester].label} – {TESTERS[rival].label}',
+             *[over_seeds(pooled(cells, levels, tester, k, rival), '+')
+               for levels in ([edge], others) for k in _SHOWN[:2]]] for tester, rival in _PAIRS]
+    return markdown_table(head, rows)
 
 # %% ../../nbs/14_lab/10_curve.ipynb #1a322bf1
 def _draw_line(ax:'Axes', points:Mapping[float, list[float]], label:str, colour:str)->None:
@@ -302,7 +325,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements. {not_yet_made(found, list(conditions), seeds)}')
-        return f'{curve_table(found)}\n\n{note}'
+        return f'{curve_table(found)}\n\n{pooled_table(found)}\n\n{note}'
 
     return Experiment('curve', 'adversarial_rl.lab.condition', conditions, flags, table,
                       lambda runs, path: curve_figure(cells_of(runs), seeds[0]).savefig(path, dpi=110), needed=_needed)
