@@ -39,8 +39,6 @@ CONDITIONS = {
     'frozen': Condition('frozen discriminator', f'{_ALONE} {_FEW} --opponents 4'),
     'learning': Condition('learning discriminator',
                           f'--k-alternating-steps 1 --n-generator-steps 0 {_FEW} --opponents 4'),
-    'first': Condition('discriminator that learns first, for half of the time',
-                       f'--k-alternating-steps 0 --n-generator-steps 1 --n-discriminator-steps 1 {_FEW} --opponents 4'),
     'tester': Condition('learning discriminator, frozen generator',
                         '--k-alternating-steps 0 --n-generator-steps 0 --n-discriminator-steps 1 '
                         f'--learners discriminator {_FEW} --opponents 4'),
@@ -124,7 +122,9 @@ def _needed(results:dict[str, Any])->dict[str, Any]:
 
 def _rare_experiment(config:RareConfig)->Experiment:
     "The conditions, or some of them."
-    conditions = {name: c for name, c in CONDITIONS.items() if name in (config.only or CONDITIONS)}
+    sums = config.problems_file == 'rare_sums'   # Other descriptions have none to work out
+    every = [name for name in CONDITIONS if sums or name != 'evaluated']
+    conditions = {name: c for name, c in CONDITIONS.items() if name in (config.only or every)}
     starter = Path(config.output_dir)/f'starter_{config.starter_steps}'
     flags = ['--config', config.run_config, *SAME_FLAGS.split(), *(
         f'--problems-file {config.problems_file} '
