@@ -232,14 +232,15 @@ def pooled(cells:Cells, levels:Sequence[str], tester:str, figure:str, rival:str)
     return [sum(row[seed] for row in rows) / len(rows) for seed in rows[0] if all(seed in row for row in rows)]
 
 def pooled_table(cells:Cells)->str:
-    "Differences between testers with the edge test alone, and over all other levels together."
+    "Differences between testers with the edge test alone, and over all other levels together; '' without any."
     edge, *others = LEVELS
     head = ['difference', *[f'{which}, {how}' for which in (LEVELS[edge].label, 'the other levels')
                             for how in ('greedy', 'sampled')]]
     rows = [[f'{TESTERS[tester].label} – {TESTERS[rival].label}',
              *[over_seeds(pooled(cells, levels, tester, k, rival), '+')
                for levels in ([edge], others) for k in _SHOWN[:2]]] for tester, rival in _PAIRS]
-    return markdown_table(head, rows)
+    found = [row for row in rows if set(row[1:]) != {'–'}]
+    return markdown_table(head, found) if found else ''
 
 # %% ../../nbs/14_lab/10_curve.ipynb #1a322bf1
 def _draw_line(ax:'Axes', points:Mapping[float, list[float]], label:str, colour:str)->None:
@@ -325,7 +326,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements. {not_yet_made(found, list(conditions), seeds)}')
-        return f'{curve_table(found)}\n\n{pooled_table(found)}\n\n{note}'
+        return '\n\n'.join(filter(None, [curve_table(found), pooled_table(found), note]))
 
     return Experiment('curve', 'adversarial_rl.lab.condition', conditions, flags, table,
                       lambda runs, path: curve_figure(cells_of(runs), seeds[0]).savefig(path, dpi=110), needed=_needed)
