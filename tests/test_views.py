@@ -7,6 +7,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from adversarial_rl.game.round import Verdicts
@@ -134,7 +135,7 @@ def all_figures(folder):
     before, after = mbpp_report([i % 3 == 0 for i in range(100)]), mbpp_report([i % 4 < 2 for i in range(100)])
     rows = views._rows(one)
     panels = {title: {'problems solved': 'solved', 'valid tests': 'validity'} for title in ('some', 'others', 'more')}
-    table = plots.pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
+    table = pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
     return dict(training=plots.training_figure(one), unfinished=plots.training_figure(unfinished),
                 seeds=plots.seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
                 metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
@@ -225,6 +226,7 @@ def test_widgets_of_colab(tmp_path):
 import sys
 sys.path.insert(0, {str(tmp_path)!r})
 import ipywidgets
+import pandas as pd
 import pytest
 assert ipywidgets.__version__ == '7.7.1'
 sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__))!r}, '-k', 'not colab']))
