@@ -49,7 +49,9 @@ def test_only_a_source_that_adds_meets_a_guard_of_sums():
     problems = rare_problems('held_out', guards='sums')
     def met(source): return sum(any(meets_guard(p, p.call(args)) for args in source(p, 4)) for p in problems)
     shares = {name: met(source) / len(problems) for name, source in SOURCES.items()}
-    assert shares.pop('evaluated') > .5 and max(shares.values()) < .03, shares
+    assert shares.pop('evaluated') > .5
+    assert {k: f'{x:.1%}' for k, x in shares.items()} == {   # As RESULTS.md says
+        'random': '1.6%', 'quoted': '1.3%', 'mined': '1.0%', 'boundary': '0.0%'}
 
 
 @pytest.mark.parametrize('guards', GUARDS)
