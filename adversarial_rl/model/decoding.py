@@ -13,7 +13,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import DynamicLayer
 
-from .policy import OutputLayer, score_tokens
+from .policy import cache_name, OutputLayer, score_tokens
 
 # %% ../../nbs/06_model/02_decoding.ipynb #6815c790
 def _nucleus(logp:torch.Tensor, top_p:float)->torch.Tensor:
@@ -72,6 +72,7 @@ class Decoder:
         self.policy, self.device = policy, policy.device
         self.model = policy.model.get_base_model() if hasattr(policy.model, 'get_base_model') else policy.model
         self.cache: Any = None                       # Keys and values of what was read
+        self.cache_name = cache_name(self.model)
         self.pad = torch.zeros(0, dtype=torch.long)  # (R,) padding on the left of each row
         self.length = 0                              # Tokens read, with padding
         self.padded = False                          # Whether any row may have padding
@@ -83,7 +84,7 @@ class Decoder:
         self.pad = ids.shape[1] - torch.tensor([len(row) for row in rows], device=self.device)
         self.padded = len({len(row) for row in rows}) > 1
         out = self.model(**self._inputs(ids), logits_to_keep=1)
-        self.cache, self.pad = out.past_key_values, self.pad.repeat_interleave(copies)
+        self.cache, self.pad = out[self.cache_name], self.pad.repeat_interleave(copies)
         if copies > 1: self.cache.batch_repeat_interleave(copies)
         # Layers with a sliding window keep their own kind
         self.cache.layers = [_RoomyLayer(x) if type(x) is DynamicLayer else x for x in self.cache.layers]
@@ -101,8 +102,8 @@ class Decoder:
         mask = places >= 0
         if real is not None: mask[:, start:] &= real
         needed = self.padded or real is not None   # transformers waits for the device to see that a mask is full
-        return dict(input_ids=tokens, attention_mask=mask.long() if needed else None, past_key_values=self.cache,
-                    position_ids=places[:, start:].clamp(min=0), use_cache=True)
+        return {'input_ids': tokens, 'attention_mask': mask.long() if needed else None, self.cache_name: self.cache,
+                'position_ids': places[:, start:].clamp(min=0), 'use_cache': True}
 
     def feed(self, tokens:torch.Tensor)->torch.Tensor:
         "Read some tokens `(R, w)`; logits `(R, V)` for the next."
