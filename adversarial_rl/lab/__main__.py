@@ -24,6 +24,8 @@ COMMANDS = {c.name: c for c in (
     _command('compare_rare', 'lab.rare', 'lab.rare.RareConfig', 'Compare testers on problems with a rare branch.'),
     _command('compare_choosers', 'lab.choice', 'lab.choice.ChoiceConfig',
              'Compare ways to choose among programs without a reference.'),
+    _command('compare_sources', 'lab.sources', 'lab.sources.SourcesConfig',
+             'Compare tests of a game, of random inputs and of agreement as all there is to train on.'),
     _command('compare_baselines', 'lab.baselines', 'lab.baselines.BaselinesConfig',
              'Compare the baselines of self-play.'),
     _command('bench', 'lab.bench', 'lab.bench.BenchConfig', 'Measure speed and memory.'),
