@@ -103,7 +103,7 @@ def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->st
     found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
     return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
 
-@lru_cache(1 << 11)
+@lru_cache(1 << 15)   # An evaluation of 400 problems has up to 20,000 tests, and asks for each several times
 def planned(test:str,                       # Source
             stated:tuple[str, ...],         # Entry points
             modules:tuple[str, ...]=()      # Chosen ones, which tests may forget to import

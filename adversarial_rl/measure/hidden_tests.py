@@ -52,13 +52,18 @@ FRESH = 30   # Inputs a problem
 _BRIEF = Limits(cpu_seconds=1)   # Random inputs are often some on which a reference never ends
 _fresh: dict[Problem, list[str]] = {}
 
+def _fresh_calls(p:Problem)->list[str]:
+    "Up to `FRESH` calls with random arguments that no baseline test has."
+    known = {test_input(t, p.function_name) for t in p.baseline_tests}
+    by_input: dict[str | None, str] = {}
+    for call in map(p.call, random_inputs(p, 4 * FRESH, 'fresh')):
+        if (text := test_input(call, p.function_name)) not in known: by_input[text] = call
+        if len(by_input) == FRESH: break
+    return [*by_input.values()]
+
 def _make_fresh(problems:Sequence[Problem])->list[list[str]]:
     "Up to `FRESH` tests for each problem."
-    groups = []
-    for p in problems:
-        known = {test_input(t, p.function_name) for t in p.baseline_tests}
-        by_input = {test_input(c, p.function_name): c for c in map(p.call, random_inputs(p, 4 * FRESH, 'fresh'))}
-        groups.append([[c for text, c in by_input.items() if text not in known][:FRESH]])
+    groups = [[_fresh_calls(p)] for p in problems]
     return [suite.usable for suite, in judge_inputs(problems, groups, in_domain, _BRIEF)]
 
 def fresh_tests(problems:Sequence[Problem])->list[list[str]]: # One list a problem
