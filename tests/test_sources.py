@@ -5,7 +5,15 @@ import pytest
 
 from adversarial_rl.lab.__main__ import main
 from adversarial_rl.lab.choosers import Sampled
-from adversarial_rl.lab.made_tests import by_agreement, by_majority, gated, most_failed, without_a_label
+from adversarial_rl.lab.made_tests import (
+    by_agreement,
+    by_majority,
+    gated,
+    most_failed,
+    random_tests,
+    UNLABELLED,
+    without_a_label,
+)
 from adversarial_rl.lab.sources import LABELS
 from adversarial_rl.problems.problem import Problem
 
@@ -20,8 +28,8 @@ RIGHT, DOUBLE, FAILS, HANGS = ('def f(n): return n * n', 'def f(n): return 2 * n
     ([HANGS, HANGS, RIGHT], True)])
 def test_the_majority_states_what_the_largest_group_returns(codes, right):
     made = without_a_label([SQUARE], [Sampled(SQUARE, tuple(codes), ())], [[[]]])
-    assert len(made['reference'][0]) > 1 and made['agreement'] == [[]]
-    assert (made['majority'] == made['reference']) is right
+    assert len(made['majority_reference'][0]) > 1 and made['agreement'] == [[]]
+    assert (made['majority'] == made['majority_reference']) is right
 
 
 def test_nobody_agrees_where_all_fail():
@@ -44,6 +52,11 @@ def test_the_tests_that_most_programs_fail_come_first():
     assert most_failed([Sampled(SQUARE, (RIGHT, DOUBLE), ())], [tests]) == [[tests[2], *tests[:2]]]
 
 
+def test_random_tests_have_no_input_twice_and_none_of_the_baseline_tests():
+    tests, = random_tests([SQUARE], 0)
+    assert len({*tests, *SQUARE.baseline_tests}) == len(tests) + 3 > 3
+
+
 @pytest.mark.slow
 def test_the_comparison_trains_on_every_source_and_makes_no_seed_twice(tmp_path, capfd):
     kept, document = tmp_path/'kept.jsonl', tmp_path/'RESULTS.md'
@@ -53,8 +66,8 @@ def test_the_comparison_trains_on_every_source_and_makes_no_seed_twice(tmp_path,
     table = document.read_text()
     assert all(label in table for label in LABELS.values())
     assert (tmp_path/'nbs'/'images'/'sources.png').stat().st_size > 1000
-    results = json.loads(kept.read_text())['results']
-    assert all(results['sources'][name]['right'] == 1 for name in ('edge', 'kept', 'random', 'curated', 'reference'))
+    sources = json.loads(kept.read_text())['results']['sources']
+    assert all(row['right'] == 1 for name, row in sources.items() if name not in UNLABELLED)
     assert main([*small, '--seeds', '0', '--finished-only', '--output-dir', str(tmp_path/'b')]) == 0
     assert not (tmp_path/'b'/'all'/'0'/'log.txt').exists()
     assert 'edge test and those that a game kept' in capfd.readouterr().out
