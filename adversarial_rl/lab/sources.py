@@ -71,7 +71,7 @@ def sources_table(found:Results)->str:
 @themed
 def sources_figure(found:Results)->'Figure':
     "A point with its interval for each source, greedy and sampled."
-    fig = new_figure(WIDE, 5)
+    fig = new_figure(WIDE, 5.4)
     ax = fig.subplots()
     for k, (figure, label, colour) in enumerate(zip(_FIGURES, ('greedy', 'sampled'), COLOURS)):
         for i, source in enumerate(LABELS):
@@ -79,7 +79,7 @@ def sources_figure(found:Results)->'Figure':
             ax.errorbar(x.mean, -i - .2 * (k - .5), xerr=x.half_width, color=colour, marker='o', ms=5, capsize=3,
                         label=label if not i else None)
         ax.axvline(sum(r['before'][figure] for r in found) / len(found), color=colour, ls=':', lw=1)
-    ax.set_yticks([-i for i in range(len(LABELS))], [textwrap.fill(label, 36) for label in LABELS.values()])
+    ax.set_yticks([-i for i in range(len(LABELS))], [textwrap.fill(label, 44) for label in LABELS.values()])
     ax.set(xlabel='held-out problems solved (dotted: before)')
     fig.legend(loc='outside upper center', ncols=2)
     return fig
