@@ -14,7 +14,16 @@ from typing import Any, TYPE_CHECKING
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import SAME_FLAGS
-from .experiment import Condition, Experiment, KeptConfig, run_experiment, Runs, runs_folder
+from adversarial_rl.lab.experiment import (
+    Condition,
+    cost_of,
+    Experiment,
+    KeptConfig,
+    results_of,
+    run_experiment,
+    Runs,
+    runs_folder,
+)
 from ..record.plots import COLOURS, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
 
@@ -86,20 +95,19 @@ def _choice_experiment(config:ChoiceConfig)->Experiment:
         f'--seed {{seed}} --output-dir {{folder}} --device cpu --seconds {config.seconds:g} --marks 1 --at-start false '
         f'--held-out {config.problems}').split()]
 
-    def found(runs:Runs)->list[dict[str, Any]]: return [r.results() for rs in runs.values() for r in rs]
-
     def table(runs:Runs)->str:
-        rows = found(runs)
-        machines = ', '.join(sorted({r['platform']['name'] for r in rows}))
+        rows = results_of(runs)
+        machines, hours = cost_of(rows)
         alone, both = (f"{sum(r['steps'][k] for r in rows) / len(rows):.0f}" for k in ('baseline', 'game'))
         note = (f'{config.seconds:.0f} s of processor time for each training on one core ({machines}): {alone} steps '
                 f"alone, {both} in the game, where every other one is the discriminator's; "
                 f'{config.problems} held-out problems, temperature 1; {len(rows)} seeds, ± is half of their 95% '
-                f"interval. {sum(r['processor_seconds'] for r in rows) / 3600:.1f} core-hours in all.")
+                f'interval. {hours:.1f} core-hours in all.')
         return f'{choice_table(shares_of(rows))}\n\n{note}'
 
     return Experiment('choice', 'adversarial_rl.lab.choosers', {'both': Condition('both generators')}, flags, table,
-                      lambda runs, path: choice_figure(shares_of(found(runs))).savefig(path, dpi=110), needed=_needed)
+                      lambda runs, path: choice_figure(shares_of(results_of(runs))).savefig(path, dpi=110),
+                      needed=_needed)
 
 def run(config:ChoiceConfig)->None:
     "The command `compare_choosers`."

@@ -24,9 +24,11 @@ from ..core.statistics import over_samples
 from ..grader.test_cases import calls, literal, parse_source
 from adversarial_rl.lab.experiment import (
     Condition,
+    cost_of,
     Experiment,
     KeptConfig,
     read_kept,
+    results_of,
     run_experiment,
     Runs,
     runs_folder,
@@ -321,8 +323,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
 
     def table(runs:Runs)->str:
         found = cells_of(runs)
-        hours = sum(m.seconds for ms in found.values() for m in ms) / 3600
-        machines = ', '.join(sorted({r.results()['platform']['name'] for rs in runs.values() for r in rs}))
+        machines, hours = cost_of(results_of(runs))
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements. {not_yet_made(found, list(conditions), seeds)}')

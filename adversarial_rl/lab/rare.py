@@ -15,7 +15,16 @@ from typing import Any, TYPE_CHECKING
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import check_same, gains, measured, SAME_FLAGS
-from .experiment import Condition, Experiment, KeptConfig, run_experiment, Runs, runs_folder
+from adversarial_rl.lab.experiment import (
+    Condition,
+    cost_of,
+    Experiment,
+    KeptConfig,
+    results_of,
+    run_experiment,
+    Runs,
+    runs_folder,
+)
 from ..problems.rare import ORDINARY
 from ..record.plots import COLOURS, GREY, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
@@ -141,8 +150,7 @@ def _rare_experiment(config:RareConfig)->Experiment:
 
     def table(runs:Runs)->str:
         found = _results(runs)
-        hours = sum(x['processor_seconds'] for rows in found.values() for x in rows) / 3600
-        machines = ', '.join(sorted({x['platform']['name'] for rows in found.values() for x in rows}))
+        machines, hours = cost_of(results_of(runs))
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements.')
