@@ -55,8 +55,6 @@ def rival(source:str)->str: # '' for none
 _FIGURES = ('hidden_pass_rate', 'hidden_pass_rate_sampled')
 Results = Sequence[dict[str, Any]]   # Of `lab.made_tests`, one a seed
 
-def _values(found:Results, source:str, figure:str)->list[float]: return [r['sources'][source][figure] for r in found]
-
 def _row(label:str, rows:Sequence[dict[str, float]], # One a seed
          rivals:Sequence[dict[str, float]]=()          # Likewise; none without a rival
         )->list[object]:
