@@ -112,18 +112,20 @@ HELD_OUT = {'pass_rate': ('problems\nsolved', BLUE), 'pass_rate_sampled': ('solv
             'distinct': ('distinct\ninputs', ORANGE)}
 
 def _bar(ax:'Axes', x:float, name:str, held_out:Mapping[str, Any], colour:str)->None:
-    "A held-out figure with its interval."
+    "A held-out figure with its interval, left or right of `x`; its number touches no other."
+    side = 1 if name.endswith('_after') else -1
     y = held_out[name]
     low, high = held_out.get(f'{name}_interval', [y, y])
-    ax.bar(x, y, .34, color=colour, yerr=[[y - low], [high - y]], capsize=3, ecolor=INK, error_kw=dict(lw=1))
-    ax.text(x, high + .02, f'{y:.2f}', ha='center', fontsize=9)
+    ax.bar(x + .18 * side, y, .34, color=colour, yerr=[[y - low], [high - y]], capsize=3, ecolor=INK,
+           error_kw=dict(lw=1))
+    ax.text(x + .02 * side, high + .02, f'{y:.2f}', ha='left' if side > 0 else 'right', fontsize=9)
 
 def _before_after(ax:'Axes', held_out:Mapping[str, Any])->None:
     "Held-out figures before and after, with intervals."
     shown = {name: look for name, look in HELD_OUT.items() if f'{name}_before' in held_out}
     for i, (name, (_, colour)) in enumerate(shown.items()):
-        _bar(ax, i - .18, f'{name}_before', held_out, PALE)
-        _bar(ax, i + .18, f'{name}_after', held_out, colour)
+        _bar(ax, i, f'{name}_before', held_out, PALE)
+        _bar(ax, i, f'{name}_after', held_out, colour)
     tidy(ax, 'held-out problems, before (grey) and after')
     ax.set(xlabel='', xticks=range(len(shown)), ylim=(0, 1.08))
     ax.set_xticklabels([label for label, _ in shown.values()])
