@@ -14,16 +14,7 @@ from typing import Any, TYPE_CHECKING
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import SAME_FLAGS
-from adversarial_rl.lab.experiment import (
-    Condition,
-    cost_of,
-    Experiment,
-    KeptConfig,
-    results_of,
-    run_experiment,
-    Runs,
-    runs_folder,
-)
+from .experiment import Condition, cost_of, Experiment, KeptConfig, run_experiment, Runs, runs_folder
 from ..record.plots import COLOURS, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
 
@@ -95,9 +86,11 @@ def _choice_experiment(config:ChoiceConfig)->Experiment:
         f'--seed {{seed}} --output-dir {{folder}} --device cpu --seconds {config.seconds:g} --marks 1 --at-start false '
         f'--held-out {config.problems}').split()]
 
+    def found(runs:Runs)->list[dict[str, Any]]: return [r.results() for r in runs['both']]
+
     def table(runs:Runs)->str:
-        rows = results_of(runs)
-        machines, hours = cost_of(rows)
+        rows = found(runs)
+        machines, hours = cost_of(runs)
         alone, both = (f"{sum(r['steps'][k] for r in rows) / len(rows):.0f}" for k in ('baseline', 'game'))
         note = (f'{config.seconds:.0f} s of processor time for each training on one core ({machines}): {alone} steps '
                 f"alone, {both} in the game, where every other one is the discriminator's; "
@@ -106,7 +99,7 @@ def _choice_experiment(config:ChoiceConfig)->Experiment:
         return f'{choice_table(shares_of(rows))}\n\n{note}'
 
     return Experiment('choice', 'adversarial_rl.lab.choosers', {'both': Condition('both generators')}, flags, table,
-                      lambda runs, path: choice_figure(shares_of(results_of(runs))).savefig(path, dpi=110),
+                      lambda runs, path: choice_figure(shares_of(found(runs))).savefig(path, dpi=110),
                       needed=_needed)
 
 def run(config:ChoiceConfig)->None:

@@ -19,8 +19,7 @@ from typing import Any
 import torch
 
 from ..core.config import parse_config
-from ..core.errors import guarded, quiet_libraries
-from ..core.files import check_writable, write_json
+from ..core.errors import guarded
 from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from ..game.trainer import AdversarialTrainer
@@ -28,7 +27,7 @@ from ..grader.execution import Limits
 from ..grader.pool import Job
 from ..grader.suites import fill_in_many, grade_by_test, left_side
 from ..grader.test_cases import entry_points
-from .condition import ConditionConfig, Meter, own_trainer, processor_seconds, train_for
+from .condition import ConditionConfig, Meter, own_trainer, processor_seconds, train_for, write_run
 from .curve import CONDITIONS
 from ..measure.held_out import sample_programs, sample_suites
 from ..measure.hidden_tests import fresh_tests, with_own
@@ -198,9 +197,7 @@ def run_one(argv:Sequence[str])->dict[str, Any]: # What `training_results.json` 
 def run(argv:list[str])->None:
     "`python -m adversarial_rl.lab.choosers`: one seed, one JSON file."
     _, config, *_ = _parsed(argv)
-    quiet_libraries()
-    output = check_writable(config.output_dir)
-    write_json(output/'training_results.json', run_one(argv))
+    write_run(config.output_dir, lambda: run_one(argv))
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Figures', 'processor_seconds', 'Meter', 'pass_rates', 'tester_figures', 'ConditionConfig', 'own_trainer', 'train_for',
-           'validation_split', 'run_condition', 'run', 'main']
+           'validation_split', 'run_condition', 'write_run', 'run', 'main']
 
 # %% ../../nbs/14_lab/05_condition.ipynb #ad2b6357
 import hashlib
@@ -236,14 +236,18 @@ def _control_generator(config:TrainingConfig)->Generator:
     return Generator(policy, stages_named(config.stages), config.max_new_tokens)
 
 # %% ../../nbs/14_lab/05_condition.ipynb #554f5a52
+def write_run(folder:str, make:Callable[[], dict[str, Any]]):
+    "Write what a run makes into its folder; a folder that cannot be written to is named before the work."
+    quiet_libraries()
+    output = check_writable(folder)
+    write_json(output/'training_results.json', make())
+
 def run(argv:list[str]):
     "`python -m adversarial_rl.lab.condition`: one condition, one seed, one JSON file."
     about = 'Train in one condition for a given time and measure.'
     kinds = [ConditionConfig, TrainingConfig, PPOConfig, EvaluationConfig]
     condition, config, ppo, _ = parse_config(kinds, argv, about, 'python -m adversarial_rl.lab.condition')
-    quiet_libraries()
-    output = check_writable(config.output_dir)
-    write_json(output/'training_results.json', run_condition(condition, config, ppo))
+    write_run(config.output_dir, lambda: run_condition(condition, config, ppo))
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."

@@ -28,7 +28,6 @@ from adversarial_rl.lab.experiment import (
     Experiment,
     KeptConfig,
     read_kept,
-    results_of,
     run_experiment,
     Runs,
     runs_folder,
@@ -323,7 +322,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
 
     def table(runs:Runs)->str:
         found = cells_of(runs)
-        machines, hours = cost_of(results_of(runs))
+        machines, hours = cost_of(runs)
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements. {not_yet_made(found, list(conditions), seeds)}')

@@ -18,8 +18,7 @@ from typing import Any
 import torch
 
 from ..core.config import parse_config
-from ..core.errors import guarded, quiet_libraries
-from ..core.files import check_writable, write_json
+from ..core.errors import guarded
 from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
 from ..core.statistics import Interval
@@ -27,7 +26,15 @@ from ..game.round import mean
 from ..game.trainer import AdversarialTrainer
 from ..grader.suites import passes_reference
 from .choosers import agreement, majority, outputs_on, Sampled, verdicts_on
-from .condition import ConditionConfig, Meter, own_trainer, pass_rates, processor_seconds, train_for
+from adversarial_rl.lab.condition import (
+    ConditionConfig,
+    Meter,
+    own_trainer,
+    pass_rates,
+    processor_seconds,
+    train_for,
+    write_run,
+)
 from .curve import CONDITIONS
 from ..measure.held_out import sample_programs, sample_suites
 from ..measure.inputs import baseline_suites, fill_expected, first_inputs, random_inputs
@@ -181,9 +188,7 @@ def run_one(argv:Sequence[str])->dict[str, Any]: # What `training_results.json` 
 def run(argv:list[str])->None:
     "`python -m adversarial_rl.lab.made_tests`: one seed, one JSON file."
     _, config, *_ = _parsed(argv)
-    quiet_libraries()
-    output = check_writable(config.output_dir)
-    write_json(output/'training_results.json', run_one(argv))
+    write_run(config.output_dir, lambda: run_one(argv))
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."

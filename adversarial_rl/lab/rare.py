@@ -15,16 +15,7 @@ from typing import Any, TYPE_CHECKING
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import check_same, gains, measured, SAME_FLAGS
-from adversarial_rl.lab.experiment import (
-    Condition,
-    cost_of,
-    Experiment,
-    KeptConfig,
-    results_of,
-    run_experiment,
-    Runs,
-    runs_folder,
-)
+from .experiment import Condition, cost_of, Experiment, KeptConfig, run_experiment, Runs, runs_folder
 from ..problems.rare import ORDINARY
 from ..record.plots import COLOURS, GREY, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
@@ -150,7 +141,7 @@ def _rare_experiment(config:RareConfig)->Experiment:
 
     def table(runs:Runs)->str:
         found = _results(runs)
-        machines, hours = cost_of(results_of(runs))
+        machines, hours = cost_of(runs)
         note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} '
                 f'{config.split.replace("_", "-")} problems; ± is half of the 95% interval over seeds. '
                 f'{hours:.1f} core-hours with all measurements.')

@@ -15,16 +15,7 @@ from typing import Any, TYPE_CHECKING
 from ..core.settings import setting
 from ..core.statistics import over_samples
 from .curve import SAME_FLAGS
-from adversarial_rl.lab.experiment import (
-    Condition,
-    cost_of,
-    Experiment,
-    KeptConfig,
-    results_of,
-    run_experiment,
-    Runs,
-    runs_folder,
-)
+from .experiment import Condition, cost_of, Experiment, KeptConfig, run_experiment, Runs, runs_folder
 from ..record.plots import COLOURS, new_figure, themed, WIDE
 from ..record.tables import markdown_table, over_seeds
 
@@ -108,9 +99,11 @@ def _sources_experiment(config:SourcesConfig)->Experiment:
         f'--seed {{seed}} --output-dir {{folder}} --device cpu --seconds {config.seconds:g} --marks 1 --at-start false '
         f'--held-out {config.problems} --training {config.training}').split()]
 
+    def found(runs:Runs)->list[dict[str, Any]]: return [r.results() for r in runs['all']]
+
     def table(runs:Runs)->str:
-        rows = results_of(runs)
-        machines, hours = cost_of(rows)
+        rows = found(runs)
+        machines, hours = cost_of(runs)
         note = (f'{config.seconds:.0f} s of processor time for the game and for each training, on one core '
                 f'({machines}); {config.problems} held-out problems. A rival has as many random inputs, or the same '
                 f"inputs with the reference's values. {len(rows)} seeds, ± is half of their 95% interval. "
@@ -118,7 +111,7 @@ def _sources_experiment(config:SourcesConfig)->Experiment:
         return f'{sources_table(rows)}\n\n{note}'
 
     return Experiment('sources', 'adversarial_rl.lab.made_tests', {'all': Condition('all sources')}, flags, table,
-                      lambda runs, path: sources_figure(results_of(runs)).savefig(path, dpi=110))
+                      lambda runs, path: sources_figure(found(runs)).savefig(path, dpi=110))
 
 def run(config:SourcesConfig)->None:
     "The command `compare_sources`."
