@@ -157,11 +157,15 @@ class AdversarialTrainer(Trainer):
         "Name of a step's stage; 'all' where all learn together."
         return 'all' if step.stage is None else self.names[step.stage]
 
+    def draw_problems(self)->list[Problem]:
+        "The problems of the next step, each once."
+        return self.random.python.sample(self.training, min(self.config.problems_per_step, len(self.training)))
+
     def train_step(self)->dict[str, Any]:
         "Play one round, update the player whose turn it is, return the metrics."
         pair, step = self.pair, self.schedule[self.step]
         if step.stage is not None and self.schedule.begins(self.step): pair.learners['generator'].begin_stage()
-        problems = self.random.python.sample(self.training, min(self.config.problems_per_step, len(self.training)))
+        problems = self.draw_problems()
         place = dict(step=self.step, stage=self.stage_name(step), phase=step.phase, learner=step.learner)
         r, rewards, row = pair.play(self.step, step, problems)
         pair.learners[step.learner].progress(self.step / self.steps)

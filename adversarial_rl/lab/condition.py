@@ -28,6 +28,7 @@ from ..game.round import mean
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.test_cases import test_input
+from .curation import CuratedTrainer
 from .trl_control import train_trl_control
 from ..learn.ppo import Learner
 from ..mbpp.training import problems_of
@@ -152,13 +153,16 @@ class ConditionConfig:
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
     inputs_from: str = setting('random', 'where the inputs of --random-tester come from', choices=tuple(SOURCES))
+    curated: bool = setting(False, 'come back to problems of which --failed-tests keeps a test')
     one_model: bool = setting(False, 'train one adapter and one critic in both roles')
     trl: bool = setting(False, "train the generator with TRL's GRPOTrainer on the baseline tests")
 
 # %% ../../nbs/14_lab/05_condition.ipynb #de4d8783
-def own_trainer(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig)->AdversarialTrainer:
+def own_trainer(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig,
+                make:Callable[[TrainingConfig, PPOConfig], AdversarialTrainer]=AdversarialTrainer
+               )->AdversarialTrainer:
     "The trainer of the main job, changed as the condition says."
-    trainer = AdversarialTrainer(config, ppo)
+    trainer = (CuratedTrainer if condition.curated else make)(config, ppo)
     if condition.split == 'validation':
         training, validation = validation_split(problems_of(config)[0])
         trainer.training, trainer.held_out = [*map(trainer.visible.shown, training)], validation[:config.held_out]

@@ -32,6 +32,7 @@ _SOURCE = f'{_ALONE} {_FEW} --opponents 1 --max-tests 4 --random-tester --inputs
 CONDITIONS = {
     'baseline': Condition('baseline tests alone', f'{_OWN} {_FEW} --at-start true'),
     'random': Condition('random inputs', f'{_SOURCE} random'),
+    'curated': Condition('random inputs with curation', f'{_SOURCE} random --failed-tests 4 --curated'),
     'boundary': Condition('boundary values', f'{_SOURCE} boundary'),
     'mined': Condition('numbers of the description, plus or minus one', f'{_SOURCE} mined'),
     'quoted': Condition('numbers of the description', f'{_SOURCE} quoted'),
