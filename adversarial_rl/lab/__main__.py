@@ -26,6 +26,8 @@ COMMANDS = {c.name: c for c in (
              'Compare ways to choose among programs without a reference.'),
     _command('compare_sources', 'lab.sources', 'lab.sources.SourcesConfig',
              'Compare tests of a game, of random inputs and of agreement as all there is to train on.'),
+    _command('compare_judges', 'lab.judges', 'lab.judges.JudgesConfig',
+             'Compare games where the reference or the players say what is right.'),
     _command('compare_baselines', 'lab.baselines', 'lab.baselines.BaselinesConfig',
              'Compare the baselines of self-play.'),
     _command('bench', 'lab.bench', 'lab.bench.BenchConfig', 'Measure speed and memory.'),
