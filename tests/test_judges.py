@@ -1,13 +1,14 @@
-"Games that nobody judges: groups of the players' own programs take the place of a reference."
+"Games without a reference: a program of the best group takes its place."
 import json
 
 import pytest
+import torch
 
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.lab.__main__ import main
-from adversarial_rl.lab.choosers import Sampled
+from adversarial_rl.lab.choosers import Sampled, verdicts_on
 from adversarial_rl.lab.judges import CONDITIONS
-from adversarial_rl.lab.unlabelled import judged_by_groups, labels_right, UnlabelledTrainer
+from adversarial_rl.lab.unlabelled import judged_by_groups, label_figures, RULES, UnlabelledTrainer
 from adversarial_rl.problems.problem import Problem
 
 SQUARE = Problem('square', 'Return n squared.', 'def f(n: int):', tuple(f'assert f({n}) == {n * n}' for n in range(4)),
@@ -20,32 +21,57 @@ TELLS, TELLS_NOT = 'assert f(3) == 9', 'assert f(3) == 6'
 @pytest.mark.parametrize('codes, tests, gate, winner', [
     ([DOUBLE, RIGHT, ALSO], [TELLS, TELLS_NOT], False, RIGHT),         # Two against one
     ([DOUBLE, RIGHT, ALSO], [TELLS_NOT], False, DOUBLE),               # Only one passes a test, and it is wrong
-    ([DOUBLE, RIGHT, ALSO], [TELLS_NOT], True, ''),                    # One of three is not half
+    ([DOUBLE, RIGHT, ALSO], [TELLS_NOT], True, None),                  # One of three is not half
     ([DOUBLE, RIGHT], [TELLS], True, RIGHT),                           # One of two is
     ([BROKEN, BROKEN, HANGS, RIGHT], [TELLS], False, RIGHT),           # Failing alike is no agreement
-    ([BROKEN, HANGS], [TELLS], False, ''), ([RIGHT], [], False, '')])
+    ([BROKEN, HANGS], [TELLS], False, None), ([RIGHT], [], False, None)])
 def test_the_best_group_judges(codes, tests, gate, winner):
-    judged, = judged_by_groups([Sampled(SQUARE, tuple(codes), ())], [[tests]], gate)
-    assert judged.reference_solution == winner and judged.baseline_tests == SQUARE.baseline_tests
+    found = [Sampled(SQUARE, tuple(codes), ())]
+    judged = judged_by_groups(found, verdicts_on(found, [[tests]]), RULES['tests'], gate)
+    assert [p.reference_solution for p in judged] == [winner] * bool(winner)
+    assert all(p.baseline_tests == SQUARE.baseline_tests for p in judged)
 
 
-def test_labels_are_right_as_far_as_they_pass_the_problems_tests():
-    def label(code): return Problem(SQUARE.id, '', SQUARE.function_signature, (), code)
-    full = {SQUARE.id: SQUARE}
-    assert labels_right([label(RIGHT)], full) == 1 and labels_right([label(BROKEN)], full) == 0
-    assert labels_right([label(DOUBLE), label(ALSO)], full) == .75     # 0 and 2 are right of four
+SMALL = dict(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4, problems_per_step=8,
+             group_size=4, opponents=2, max_tests=1, max_new_tokens=64, stages_together=True, together_steps=0,
+             n_discriminator_steps=1, n_generator_steps=0, k_alternating_steps=1,
+             discriminator_writes='asserts_filled', graded_on='discriminator')
 
 
-def test_nobody_learns_from_a_problem_without_a_winner():
-    config = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4,
-                            problems_per_step=4, group_size=3, opponents=2, max_new_tokens=48, stages_together=True,
-                            together_steps=0, discriminator_writes='asserts_filled', graded_on='discriminator')
-    trainer = UnlabelledTrainer(config, PPOConfig())
-    trainer.draw_problems = lambda: [Problem(**{**vars(p), 'reference_solution': ''}) for p in trainer.training[:4]]
-    rows = [trainer.train_step() for _ in range(config.n_discriminator_steps + 1)]
-    assert {row['learner'] for row in rows} == {'discriminator', 'generator'}
-    for row in rows: assert row['validity'] == 0 and row['reward/discriminator'] == 0
-    assert all(row[f"{row['learner']}/dead_groups"] == 1 for row in rows)
+def trained(blind, rule):
+    "Metrics of three steps and the weights after them; blind without true references and tests."
+    trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(learning_rate=1e-2), rule)
+    if blind:   # The call alone is left of the tests: it says what the arguments are
+        trainer.training = [Problem(**vars(p) | dict(reference_solution='raise SystemExit', baseline_tests=(
+            p.baseline_tests[0].split(' == ')[0] + ' == "nothing"',))) for p in trainer.training]
+    rows = [trainer.train_step() for _ in range(3)]
+    shown = [{k: row[k] for k in ('reward/generator', 'reward/discriminator', 'validity', 'distinct')} for row in rows]
+    return shown, {k: x.clone() for player in trainer.players.values()
+                   for k, x in player.policy.adapter(player.name).items()}
+
+
+@pytest.mark.parametrize('rule', RULES)
+def test_no_player_learns_from_a_true_reference_or_test(rule):
+    (shown, weights), (blind, weights_blind) = trained(False, rule), trained(True, rule)
+    assert shown == blind and any(row['reward/generator'] > 0 for row in shown)
+    assert all(torch.equal(weights[k], weights_blind[k]) for k in weights)
+
+
+def test_the_rival_is_told_by_the_reference():
+    def steps(told):
+        trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(), told=told)
+        for _ in range(2): trainer.train_step()
+        return label_figures(trainer, {p.id: p for p in trainer.training})
+    own, told = steps(False), steps(True)
+    assert told['right_programs'] == told['right_values'] == 1
+    assert 0 < own['right_programs'] < 1 and 0 < own['right_values'] < 1 and 0 < own['judged'] <= 1
+
+
+def test_where_no_group_is_found_nothing_is_paid():
+    trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig())
+    trainer.pair.discriminator.suites = lambda transcripts, problems: [[] for _ in problems]
+    row = trainer.train_step()
+    assert (trainer.drawn, trainer.judged) == (8, []) and row['reward/discriminator'] == 0 == row['validity']
 
 
 @pytest.mark.slow
@@ -58,8 +84,7 @@ def test_the_comparison_of_judges(tmp_path):
     assert all(condition.label in table for condition in CONDITIONS.values())
     assert (tmp_path/'nbs'/'images'/'judges.png').stat().st_size > 1000
     rows = {row['condition']: row['results'] for row in map(json.loads, kept.read_text().splitlines())}
-    right = {name: row['labels_right'] for name, row in rows.items()}
-    assert right['groups_told'] == right['gated_told'] == 1 > right['groups']
-    assert rows['gated']['labelled'] < rows['groups']['labelled']
+    assert rows['tests_told']['right_values'] == rows['gated_told']['right_values'] == 1 > rows['tests']['right_values']
+    assert rows['gated']['judged'] < rows['tests']['judged']
     assert main([*small, '--finished-only', '--output-dir', str(tmp_path/'b')]) == 0
-    assert not (tmp_path/'b'/'groups'/'0'/'log.txt').exists()
+    assert not (tmp_path/'b'/'tests'/'0'/'log.txt').exists()

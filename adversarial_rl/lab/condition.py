@@ -153,7 +153,7 @@ class ConditionConfig:
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
     inputs_from: str = setting('random', 'where the inputs of --random-tester come from', choices=tuple(SOURCES))
-    curated: bool = setting(False, 'come back to problems of which --failed-tests keeps a test')
+    curated: bool = setting(False, 'come back to tests that told programs apart')
     one_model: bool = setting(False, 'train one adapter and one critic in both roles')
     trl: bool = setting(False, "train the generator with TRL's GRPOTrainer on the baseline tests")
 

@@ -85,7 +85,7 @@ SAME_FLAGS = ('--stages-together --together-steps 0 --n-discriminator-steps 0 --
               '--max-tests 1 --group-scale --adam-beta2 .999 --critic-warmup 0')
 _MAY_DIFFER = {'visible_tests', 'visible_choice', 'tester_share', 'discriminator_writes', 'opponents', 'max_tests',
                'graded_on', 'n_generator_steps', 'n_discriminator_steps', 'k_alternating_steps', 'learners',
-               'random_tester', 'inputs_from', 'failed_tests', 'curated', 'at_start'}
+               'random_tester', 'inputs_from', 'curated', 'tester', 'at_start'}
 
 def check_same(commands:Mapping[str, Sequence[str]] # Condition -> flags of a run
               )->None:

@@ -32,7 +32,7 @@ _SOURCE = f'{_ALONE} {_FEW} --opponents 1 --max-tests 4 --random-tester --inputs
 CONDITIONS = {
     'baseline': Condition('baseline tests alone', f'{_OWN} {_FEW} --at-start true'),
     'random': Condition('random inputs', f'{_SOURCE} random'),
-    'curated': Condition('random inputs with curation', f'{_SOURCE} random --failed-tests 4 --curated'),
+    'curated': Condition('random inputs with curation', f'{_SOURCE} random --curated --tester false'),
     'boundary': Condition('boundary values', f'{_SOURCE} boundary'),
     'mined': Condition('numbers of the description, plus or minus one', f'{_SOURCE} mined'),
     'quoted': Condition('numbers of the description', f'{_SOURCE} quoted'),
@@ -46,7 +46,7 @@ CONDITIONS = {
     'all': Condition('all ten tests', _OWN)}
 
 # %% ../../nbs/14_lab/12_rare.ipynb #efd62376
-_SHOWN, _RIVALS = ('hidden_pass_rate', 'hidden_pass_rate_sampled'), ('baseline', 'random', 'quoted')
+_SHOWN, _RIVALS = ('hidden_pass_rate', 'hidden_pass_rate_sampled'), ('baseline', 'random', 'curated', 'quoted')
 _Cells = dict[str, list[dict[str, Any]]]   # Condition -> results of its runs
 
 def _results(runs:Runs)->_Cells: return {c: [r.results() | dict(seed=r.seed) for r in rs] for c, rs in runs.items()}
