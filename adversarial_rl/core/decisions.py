@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import UsageError
 from .files import resource
-from .machine import installed, Platform, platform, reaches, why_offline
+from .machine import cores_text, installed, Platform, platform, reaches, why_offline
 
 # %% ../../nbs/01_core/04_decisions.ipynb #310ee8fa
 _LARGE = 38  # GiB; GPUs sold with 40 GB report more
@@ -90,7 +90,7 @@ def detect_platform_and_gpu(device:str='auto',
     decisions = decide(p, env, reach)
     capability = f', compute capability {p.capability[0]}.{p.capability[1]}' if p.capability else ''
     support = 'has code for this GPU' if p.capability else f'runs on this {p.device} device'
-    facts = [Decision('host', p.host, f'{p.cores} cores'),
+    facts = [Decision('host', p.host, cores_text(p.cores)),
              Decision('device', p.device, f'{p.name}, {p.memory_gb:.0f} GB{capability}'),
              Decision('torch', installed('torch'), support)]
     wide = max(len(str(d.value)) for d in facts + decisions)

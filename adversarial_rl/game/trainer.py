@@ -21,7 +21,7 @@ import torch
 from ..core.config import save_config
 from ..core.errors import enough_memory, UsageError
 from ..core.files import write_json
-from ..core.machine import Platform
+from ..core.machine import cores_text, Platform
 from ..core.parallel import gathered, is_first_process, join, one_writes
 from ..core.settings import check, EvaluationConfig, PPOConfig, TrainingConfig
 from ..core.statistics import Interval
@@ -263,7 +263,7 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
     with enough_memory('choose smaller models, or another --device'):
         trainer = AdversarialTrainer(config, ppo, stages, asdict(evaluation))
         p = trainer.platform
-        print(f'{p.name}, {p.device}, {p.cores} cores, {p.dtype}; {len(trainer.training)} training and '
+        print(f'{p.name}, {p.device}, {cores_text(p.cores)}, {p.dtype}; {len(trainer.training)} training and '
               f'{len(trainer.held_out)} held-out problems; {trainer.steps} steps', flush=True)
         resume_or_begin(trainer)
         gathered(trainer.step)   # All processes have read the files that the first may now replace

