@@ -17,7 +17,7 @@ import torch
 from adversarial_rl.core import parallel
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
-from adversarial_rl.record.checkpoints import load_checkpoint
+from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
@@ -59,7 +59,7 @@ def same(one, two):
         for k, x in a.items():
             expected = pytest.approx(b[k], rel=1e-3, abs=1e-4) if isinstance(x, float) else b[k]
             assert x == expected, (a['step'], k)
-    last = sorted((one/'ck').glob('checkpoint_stage_5*.pt'))[-1].name
+    last = newest_checkpoint(one/'ck')[0].name
     (a, _), (b, _) = (load_checkpoint(x/'ck'/last) for x in (one, two))
     for name in a['players']:
         for k, x in a['players'][name].items(): assert torch.allclose(x, b['players'][name][k], atol=1e-5), (name, k)
@@ -77,6 +77,13 @@ def test_two_processes_do_what_one_does(one, tmp_path):
     same(one, tmp_path)
     a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, tmp_path))
     assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
+
+
+def test_two_processes_take_one_step_with_the_graph_of_their_scores(tmp_path):
+    flags = ['--minibatches', '1', '--stages-together', '--n-discriminator-steps', '2', '--n-generator-steps', '3']
+    run(tmp_path/'one', *flags)
+    run(tmp_path/'two', *flags, several=True)
+    same(tmp_path/'one', tmp_path/'two')
 
 
 def descendants(pid):

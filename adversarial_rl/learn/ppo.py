@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from ..core.parallel import gathered, share, world
+from ..core.parallel import gathered, share
 from ..core.settings import PPOConfig
 from .advantages import at_last, gae, group_centred, whiten
 from .optimizer import explained_variance, kl_estimate, Optimizer, policy_loss, value_loss
@@ -126,7 +126,7 @@ class _Steps:
     optimizer: Optimizer
     config: PPOConfig
     learns_policy: bool   # False while only the value head learns
-    graph: Scores|None    # Of the whole batch, where there is a single step
+    graph: Scores|None    # Of this process's share, where there is a single step
 
     def run(self, batch:Batch)->dict[str, float]:
         "All steps; means of their metrics."
@@ -145,11 +145,11 @@ class _Steps:
 
     def step(self, batch:Batch)->dict[str, float]:
         "One optimizer step, to which each process contributes its share of the rows; its metrics."
-        rows, mine, n_actions = len(batch), batch[share(len(batch))], max(1, int(batch.action.sum()))
+        mine, n_actions = batch[share(len(batch))], max(1, int(batch.action.sum()))
         def gradients():
             graph, self.graph = self.graph, None   # Not kept where memory runs out
-            return self.gradients(mine, graph if rows <= self.scorer.micro_batch else None)
-        reports = [report for part in gathered(self.scorer.fitting(rows, gradients)) for report in part]
+            return self.gradients(mine, graph if len(mine) <= self.scorer.micro_batch else None)
+        reports = [report for part in gathered(self.scorer.fitting(len(mine), gradients)) for report in part]
         means = {k: sum(report[k] / n_actions for report in reports) for k in reports[0]}
         return means | dict(ratio_gap=max(report['ratio_gap'] for report in reports)) | self.optimizer.step()
 
@@ -205,9 +205,8 @@ class Learner:
             with self.earlier.at('anchor'): batch.anchor_logp = self.scorer.score_shared(batch).logp
         if self.config.kl_coef:
             with self.earlier.at('reference'): batch.ref_logp = self.scorer.score_shared(batch).logp
-        single = world() == self.config.ppo_epochs == self.config.minibatches == 1
-        graph = self.scorer.score_at_once(batch) if single else None
-        batch.old_logp, batch.entropy, batch.value = (x.detach() for x in graph or self.scorer.score_shared(batch))
+        graph = self.scorer.score_at_once(batch) if self.config.ppo_epochs == self.config.minibatches == 1 else None
+        batch.old_logp, batch.entropy, batch.value = self.scorer.score_shared(batch, graph)
         check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
         return graph
 

@@ -130,18 +130,22 @@ class Scorer:
         return Scores(*(torch.cat(column)[order] for column in zip(*parts)))
 
     def score_at_once(self, batch:Batch)->Scores|None:
-        "Scores with their graph; None where the batch does not fit into memory at once."
-        def compute(): return self.score(batch) if len(batch) <= self.micro_batch else None
-        return self.fitting(len(batch), compute)
+        "Scores of this process's share with their graph; None where it does not fit into memory at once."
+        mine = batch[share(len(batch))]
+        def compute(): return self.score(mine) if 0 < len(mine) <= self.micro_batch else None
+        return self.fitting(len(mine), compute)
 
     @torch.no_grad()
-    def score_shared(self, batch:Batch)->Scores:
+    def score_shared(self, batch:Batch,
+                     own:Scores|None=None # Of this process's share, where they are known
+                    )->Scores:
         "Scores `(B, T)` without a graph; each of several processes computes its share."
         mine = batch[share(len(batch))]
         none = torch.zeros(mine.ids.shape, device=mine.ids.device)
-        scores = self.fitting(len(mine), lambda: self.score(mine)) if len(mine) else Scores(none, none, none)
-        if world() == 1: return scores
-        parts = gathered([x.cpu() for x in scores])
+        if not len(mine): own = Scores(none, none, none)
+        own = Scores(*(x.detach() for x in own or self.fitting(len(mine), lambda: self.score(mine))))
+        if world() == 1: return own
+        parts = gathered([x.cpu() for x in own])
         return Scores(*(torch.cat(column).to(self.policy.device) for column in zip(*parts)))
 
 
