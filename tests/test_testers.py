@@ -125,7 +125,7 @@ def test_inputs_for_every_annotation(annotation):
 def test_kinds_come_from_annotations_then_one_example_then_a_guess():
     shown = problem('', "assert f([(1, 'a')], {}, None) == 0", signature='def f(a, b, c, d: str, e, g=1):')
     pairs = Kind('list', (Kind('tuple', (Kind('int'), Kind('str'))),))
-    assert argument_kinds(shown) == [pairs, Kind('dict'), Kind('none'), Kind('str'), GUESS]
+    assert argument_kinds(shown) == (pairs, Kind('dict'), Kind('none'), Kind('str'), GUESS)
     assert kind_of([]) == Kind('list')
 
 

@@ -650,6 +650,7 @@ def test_inputs(test:str,         # Source of a test
     except (SyntaxError, RecursionError, ValueError): return {}
     return found
 
+@lru_cache(1 << 15)   # As many as `planned`, for the same reason
 def test_input(test:str, function_name:str)->str|None: # None when the test does not call the function
     "Arguments of the first call of the function."
     return next(iter(test_inputs(test, function_name)), None)

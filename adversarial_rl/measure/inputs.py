@@ -15,6 +15,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..grader.execution import Limits
@@ -75,14 +76,15 @@ def _example_kinds(problem:Problem)->list[Kind]:
     except (ValueError, TypeError, SyntaxError, RecursionError): return []
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #eef31463
-def argument_kinds(problem:Problem)->list[Kind]:
+@lru_cache(1 << 11)
+def argument_kinds(problem:Problem)->tuple[Kind, ...]:
     "One kind for each argument without a default; raises ValueError for a wrong signature."
     line = definition(problem.function_signature)
     if line is None: raise ValueError(f'{problem.function_signature!r} is not a function signature')
     a, shown = line.args, _example_kinds(problem)
     def of(i, x): return kind(x.annotation) if x.annotation else shown[i] if i < len(shown) else GUESS
     needed = [*a.posonlyargs, *a.args][:len(a.posonlyargs) + len(a.args) - len(a.defaults)]
-    return [of(i, x) for i, x in enumerate(needed)]
+    return tuple(of(i, x) for i, x in enumerate(needed))
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #dd2af798
 _TYPES: dict[str, tuple[type, ...]] = dict(int=(int,), float=(int, float), complex=(int, float, complex), str=(str,),

@@ -14,6 +14,7 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from ..core.errors import one_line, UsageError
 from ..core.files import as_text, json_of, resource
 
 # %% ../../nbs/02_problems/01_problem.ipynb #3c51d0aa
+@lru_cache(1 << 13)   # Asked for each test of a problem
 def definition(signature:str         # Such as 'def f(x):'
               )->ast.FunctionDef|None: # None if it is not a valid `def` line
     "The function definition that `signature` begins."
