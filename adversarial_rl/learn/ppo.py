@@ -201,14 +201,19 @@ class Learner:
 
     def score(self, batch:Batch)->Scores|None:
         "Score a batch as it was sampled; returns scores with their graph where a single step can use them again."
-        if batch.held.any():
-            with self.earlier.at('anchor'): batch.anchor_logp = self.scorer.score_shared(batch).logp
-        if self.config.kl_coef:
-            with self.earlier.at('reference'): batch.ref_logp = self.scorer.score_shared(batch).logp
+        if batch.held.any(): batch.anchor_logp = self.earlier_logp('anchor', batch, batch.held)
+        if self.config.kl_coef: batch.ref_logp = self.earlier_logp('reference', batch, batch.action)
         graph = self.scorer.score_at_once(batch) if self.config.ppo_epochs == self.config.minibatches == 1 else None
         batch.old_logp, batch.entropy, batch.value = self.scorer.score_shared(batch, graph)
         check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
         return graph
+
+    def earlier_logp(self, label:str, batch:Batch, tokens:torch.Tensor)->torch.Tensor:
+        "Log-probabilities `(B, T)` of these tokens under a snapshot, 0 elsewhere; other rows are not read."
+        rows, logp = tokens.any(1), torch.zeros_like(batch.sampled_logp)
+        part = replace(batch[rows], action=tokens[rows], held=torch.zeros_like(tokens[rows]))
+        with self.earlier.at(label): logp[rows] = self.scorer.score_shared(part).logp
+        return logp
 
     def tolerance(self, batch:Batch)->float:
         "Mean gap to the rollout that is allowed: the setting, in bfloat16 at least three times that of rounding."
