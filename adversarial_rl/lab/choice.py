@@ -72,7 +72,7 @@ class ChoiceConfig(KeptConfig):
     "Settings of `compare_choosers`."
     seeds: Sequence[int] = setting((0, 1, 2, 3, 4), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/choice')
-    run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
     seconds: float = setting(100, 'processor time of each of the two trainings of a run', 0.1, 10**6)
     problems: int = setting(200, 'problems to choose programs for', 1, 100000)
 

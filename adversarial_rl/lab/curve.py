@@ -305,7 +305,7 @@ class CurveConfig(KeptConfig):
     seeds: Sequence[int] = setting((0, 1, 2, 3, 4), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/curve')
     only: Sequence[str] = setting((), 'these alone', choices=tuple(CONDITIONS))
-    run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
     seconds: float = setting(100, 'processor time of training, for each run', 0.1, 10**6)
     problems: int = setting(400, 'problems to measure on', 4, 100000)
     split: str = setting('held_out', 'what to measure on; settings are chosen on validation problems',

@@ -21,8 +21,9 @@ from pathlib import Path
 from statistics import median
 from typing import Any, TypeVar
 
+from ..core.config import read_yaml
 from ..core.errors import says_what_is_kept, UsageError
-from ..core.files import check_writable, resource, write_json, write_whole
+from ..core.files import check_writable, write_json, write_whole
 from ..core.settings import setting
 from ..record.tables import check_document, write_table
 from ..record.tracking import progress_bar, read_metrics
@@ -66,10 +67,6 @@ def cost_of(runs:Runs # Their results have `platform` and `processor_seconds`
     return names, sum(r['processor_seconds'] for r in results) / 3600
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #bfc73d43
-def _text(file:str)->str:
-    "The text of a configuration file, or of the shipped one of that name; raises `UsageError` if there is none."
-    return (Path(file) if Path(file).exists() else resource(file)).read_text(encoding='utf-8-sig')
-
 @dataclass(frozen=True)
 class Condition:
     "What is compared with others."
@@ -94,8 +91,8 @@ class Experiment:
         return [w.format(seed=run.seed, folder=run.folder, output=run.folder.parents[1]) for w in words]
 
     def record(self, run:Run)->dict[str, Any]:
-        "What the results depend on: the flags, with the text of a configuration file in place of its name."
-        return dict(flags=[_text(w) if w.endswith('.yaml') else w for w in self.flags_of(run)])
+        "What the results depend on: the flags, with the settings of a configuration file in place of its name."
+        return dict(flags=[read_yaml(w) if w.endswith('.yaml') else w for w in self.flags_of(run)])
 
     def missing(self, runs:Runs)->list[Run]:
         "Runs to do, seed by seed, so that an interruption leaves complete comparisons."
@@ -164,7 +161,7 @@ class KeptRuns:
     def _key(self, experiment:Experiment, run:Run)->tuple[str, int, str]:
         "A run's condition, seed and digest of its settings, which does not depend on the folder."
         record = experiment.record(replace(run, folder=Path('output', run.condition, str(run.seed))))
-        return run.condition, run.seed, hashlib.sha256(json.dumps(record).encode()).hexdigest()[:16]
+        return run.condition, run.seed, hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
 
     def unpack(self, experiment:Experiment, runs:Runs):
         "Put the results of kept runs into their folders, where those with these settings are missing."

@@ -98,7 +98,7 @@ class JudgesConfig(KeptConfig):
     "Settings of `compare_judges`."
     seeds: Sequence[int] = setting((0, 1, 2, 3, 4), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/judges')
-    run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
     seconds: float = setting(90, 'processor time of training, for each run', 0.1, 10**6)
     problems: int = setting(400, 'held-out problems to measure on', 4, 100000)
 

@@ -104,7 +104,7 @@ class RareConfig(KeptConfig):
     "Settings of `compare_rare`."
     output_dir: str = runs_folder('')   # `output/rare` or `output/rare_sums`
     only: Sequence[str] = setting((), 'these alone', choices=tuple(CONDITIONS))
-    run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
     problems_file: str = setting('rare', "the guard's numbers are in the description, or sums that give them",
                                  choices=('rare', 'rare_sums'))
     seconds: float = setting(150, 'processor time of training, for each run', 0.1, 10**6)

@@ -88,7 +88,7 @@ class SourcesConfig(KeptConfig):
     "Settings of `compare_sources`."
     seeds: Sequence[int] = setting((0, 1, 2, 3), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/sources')
-    run_config: str = setting('configs/starter.yaml', 'settings of run_training, a YAML file')
+    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
     seconds: float = setting(45, 'processor time of the game and of each training of a run', 0.1, 10**6)
     training: int = setting(400, 'training problems', 4, 100000)
     problems: int = setting(400, 'held-out problems to measure on', 1, 100000)
