@@ -177,7 +177,9 @@ def training_figure(output_dir:str | Path # A run's folder
     if (results := output/'training_results.json').exists():
         axes[3].clear()
         _before_after(axes[3], json.loads(results.read_text())['held_out'])
-    fig.supxlabel('Stages: ' + ', '.join(f'{i} {stage}' for i, stage in enumerate(_stages(rows), 1)), fontsize=9)
+    stages = _stages(rows)
+    lower = "\nIn 'all' each stage is sampled, so fewer programs are right at first." if {*stages} > {'all'} else ''
+    fig.supxlabel('Stages: ' + ', '.join(f'{i} {stage}' for i, stage in enumerate(stages, 1)) + lower, fontsize=9)
     return fig
 
 def training_curves(output_dir:str | Path # A run's folder
