@@ -1,4 +1,4 @@
-# make train: install, then train both players of the bundled model.   make test: install, then run every check.
+# make train: install, then train both players of the bundled model.   make test: install, then check the library.
 PYTHON ?= python3
 # Installed where no PyTorch is found
 TORCH ?= torch==2.13.0
@@ -7,28 +7,29 @@ SITE := .venv/site/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar off -q
 NOTEBOOKS := OMP_NUM_THREADS=1 $(BIN)/python tests/notebooks.py
 LAB := $(BIN)/python -m adversarial_rl.lab
+PYTEST := $(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=10
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test quick test-fast fuzz lint seeds compare bench starter page site npm clean
+.PHONY: train test test-all quick fuzz lint seeds compare bench starter page site npm clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
+# The linters, all module notebooks, and the tests that start no training: five minutes on two cores.
 test: lint
+	$(NOTEBOOKS)
+	$(PYTEST) -m 'not slow' tests
+
+# All of it, as in CI: half an hour.
+test-all: lint
 	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
 	$(NOTEBOOKS)
-	$(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reorder --durations=5 tests
+	$(PYTEST) tests
 
 # Grade, train, resume, infer, evaluate, once each and tiny: under a minute.
 quick: .venv/installed
 	$(BIN)/python tests/quick_test.py
-
-# The linter, the notebooks of the light chapters, and the tests that start no training: under two minutes.
-test-fast: .venv/installed-dev
-	$(BIN)/ruff check -q
-	$(NOTEBOOKS) core problems grader learn
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m 'not slow' tests
 
 # Other generated attacks and programs than in CI, and a hundred times as many (under two hours); the table of them in
 # RESULTS.md.

@@ -1,6 +1,6 @@
 """The whole pipeline in under a minute: grade, train, resume, infer, evaluate. Run by `make quick`.
 
-It needs no test packages, no network and no GPU. Everything else is tested by `make test`.
+It needs no test packages, no network and no GPU. Everything else is tested by `make test-all`.
 """
 import os
 import sys

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from structure import ROOT
 
-BOOK = ROOT/'.venv'/'site'/'bin'/'python'   # `make site` and `make test` install jupyter-book there
+BOOK = ROOT/'.venv'/'site'/'bin'/'python'   # `make site` and `make test-all` install jupyter-book there
 CHROMIUM = next((p for name in ('chromium', 'chromium-browser', 'google-chrome') if (p := shutil.which(name))), None)
 
 
