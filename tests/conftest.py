@@ -71,7 +71,7 @@ def restored_environment():
 LONGEST = ('companions engines folders training hostile_elsewhere inference comparison parallel grpo switches hostile '
            'kill spiral gpu_check fuzz mbpp tracking page agents soak browser environments testers models faults '
            'promises scripts commands slurm live readme book grader_light structure views benign rehearsal '
-           'chat_model trl choice curve rare judges sources door ppo footprint').split()
+           'chat_model trl choice curve rare judges sources door').split()
 
 
 def pytest_collection_modifyitems(items):

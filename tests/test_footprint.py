@@ -68,6 +68,7 @@ def as_peft_does(policy):
         for matrix in (*m.lora_A.values(), *m.lora_B.values()): matrix.__class__ = torch.nn.Linear
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16])
 def test_products_in_the_bases_type_are_as_near_to_float32_as_those_in_float32(dtype, tokenizer):
     "Loss and gradient; what they are apart from those of a base in float32 is the base's rounding."

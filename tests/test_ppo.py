@@ -458,6 +458,7 @@ def canary(policy, name, t, group, temperature=1., tolerance=.02):
         return ppo._before_update(name, batch, replace(who.config, logp_tolerance=who.tolerance(batch)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16])
 def test_the_canary_of_a_deep_model_sees_the_adapter_and_not_the_rounding(tokenizer, dtype):
     policy = Policy(deep(tokenizer, 8.).to(dtype), tokenizer, PLAYERS, rank=4)

@@ -40,11 +40,11 @@ def _stricter(limits:Limits)->Limits:
     "Half of the time and memory, so that no valid test brings an equal program near a limit."
     return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2)
 
-def _by_chance(job:Job)->list[str]:
-    "Its tests that another run might answer in another way: all but data for a program that keeps nothing."
-    if not stateless(job.code): return list(job.tests)
+def _by_chance(job:Job)->Job:
+    "The job with the tests that a second run might decide otherwise: all but data for a program that keeps nothing."
+    if not stateless(job.code): return job
     plans = {test: planned(test, job.entry_points) for test in job.tests}
-    return [test for test, (text, script) in plans.items() if script or not gives_data(text)]
+    return replace(job, tests=tuple(t for t, (text, script) in plans.items() if script or not gives_data(text)))
 
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
@@ -53,11 +53,11 @@ def validate_many(asked:Sequence[Asked],     # As in `reference_results`
     jobs = [replace(job, limits=_stricter(job.limits)) for job in (as_job(x, limits) for x in asked)]
     first = reference_results(jobs)
     passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]
-    open_ones = {i: replace(job, tests=tuple(tests)) for i, job in enumerate(passed) if (tests := _by_chance(job))}
-    again = dict(zip(open_ones, reference_results([*open_ones.values()])))
-    second = {i: dict(zip(job.tests, again[i])) for i, job in open_ones.items()}
-    return [[second.get(i, {}).get(t, ok) if ok else ok for t, ok in zip(job.tests, flags)]
-            for i, (job, flags) in enumerate(zip(jobs, first))]
+    doubted = [_by_chance(job) for job in passed]
+    asked_again = [job for job in doubted if job.tests]
+    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(asked_again, reference_results(asked_again))}
+    return [[second.get(again, {}).get(t, ok) for t, ok in zip(job.tests, flags)]
+            for job, flags, again in zip(jobs, first, doubted)]
 
 # %% ../../nbs/03_grader/10_suites.ipynb #eee8c759
 def passes_reference(asked:Sequence[tuple[Problem, Sequence[Collection[str]]]] # Problems with suites of tests
