@@ -415,6 +415,24 @@ def test_the_failed_graph_is_gone_before_the_work_is_repeated(policy, monkeypatc
     assert who.scorer.micro_batch == 6 and len(graphs) == 1 + 2 * epochs
 
 
+@pytest.mark.parametrize('epochs, minibatches, passes', [(1, 1, 1), (2, 1, 2), (1, 2, 3), (2, 2, 5)])
+def test_the_first_step_uses_the_pass_that_scored_the_batch(policy, monkeypatch, epochs, minibatches, passes):
+    "One that takes the whole batch; the weights are those of a run that scores it anew in two micro-batches."
+    t, group = ragged(policy)
+    before, score, calls = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score, []
+    monkeypatch.setattr(policy, 'score', lambda *a, **kw: calls.append(1) or score(*a, **kw))
+    def update(**settings):
+        with torch.no_grad():
+            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
+        torch.manual_seed(7)
+        learner(policy, ppo_epochs=epochs, minibatches=minibatches, **settings).update(t, rewards(t), group,
+                                                                                     temperature=.7)
+        return weights(policy)
+    whole = update()
+    assert len(calls) == passes
+    torch.testing.assert_close(update(micro_batch=6), whole, atol=1e-4, rtol=1e-3)
+
+
 def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
     t, group = ragged(policy)
     def broken(*a, **kw): raise RuntimeError('shapes do not match')

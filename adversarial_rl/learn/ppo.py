@@ -126,7 +126,7 @@ class _Steps:
     optimizer: Optimizer
     config: PPOConfig
     learns_policy: bool   # False while only the value head learns
-    graph: Scores|None    # Of this process's share, where there is a single step
+    graph: Scores|None    # Of this process's share, where the first step takes it whole
 
     def run(self, batch:Batch)->dict[str, float]:
         "All steps; means of their metrics."
@@ -200,10 +200,10 @@ class Learner:
         return metrics | dict(explained_variance=explained_variance(batch.value[at], batch.ret[at]))
 
     def score(self, batch:Batch)->Scores|None:
-        "Score a batch as it was sampled; returns scores with their graph where a single step can use them again."
+        "Score a batch as it was sampled; returns scores with their graph where the first step can use them again."
         if batch.held.any(): batch.anchor_logp = self.earlier_logp('anchor', batch, batch.held)
         if self.config.kl_coef: batch.ref_logp = self.earlier_logp('reference', batch, batch.action)
-        graph = self.scorer.score_at_once(batch) if self.config.ppo_epochs == self.config.minibatches == 1 else None
+        graph = self.scorer.score_at_once(batch) if self.config.minibatches == 1 else None
         batch.old_logp, batch.entropy, batch.value = self.scorer.score_shared(batch, graph)
         check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
         return graph
