@@ -158,6 +158,14 @@ def _multiplied(policy:Policy)->tuple[int, int]:
     linear = [m for name, m in base.named_modules() if isinstance(m, torch.nn.Linear) and 'lora' not in name]
     return sum(m.weight.numel() for m in linear if m is not head), head.weight.numel()
 
+def _step_floor(policy:Policy, machine:_Machine, rows:int, context:float # Tokens before this one, a mean over rows
+               )->float:
+    "Lower bound on the seconds of a token for each row: the products, and one read of each row's keys and values."
+    c, width = _base_of(policy).config, policy.model.dtype.itemsize
+    heads, size = c.num_key_value_heads, getattr(c, 'head_dim', None) or c.hidden_size // c.num_attention_heads
+    read = rows * context * 2 * c.num_hidden_layers * heads * size * width
+    return machine.forward(sum(_multiplied(policy)), rows, width) + read / machine.bytes
+
 # %% ../../nbs/14_lab/08_bench_models.ipynb #43406c14
 @dataclass(frozen=True)
 class _Work:
@@ -181,9 +189,9 @@ def _bench_sampling(work:_Work, machine:_Machine)->list[list[str]]:
     in_turns(ways, 1)
     results = in_turns(ways, work.rounds)
     rates = {name: [tokens / seconds for tokens, seconds in xs] for name, xs in results.items()}
-    (body, head), width, rows = _multiplied(policy), policy.model.dtype.itemsize, len(prompts) * work.n
+    (body, _), width, rows = _multiplied(policy), policy.model.dtype.itemsize, len(prompts) * work.n
     read, tokens = sum(len(p[0]) for p in prompts), median(k for k, _ in results['this project'])
-    passes = tokens / rows * machine.forward(body + head, rows, width)   # As if no row had to wait
+    passes = tokens / rows * _step_floor(policy, machine, rows, read / len(prompts) + tokens / rows / 2)
     floor = tokens / (machine.forward(body, read, width) + passes)
     stages = f"5 stages of {'up to ' if work.shape == 'starter' else ''}{work.max_new_tokens}"
     label = f'{len(prompts)} prompts of {read // len(prompts)} tokens, {work.n} samples, {stages}'
@@ -237,7 +245,7 @@ def _bench_steps(policy:Policy, label:str, machine:_Machine, rows:int, *, rounds
         results = in_turns(steps, rounds)
     results['this project, adapter apart'] = in_turns({'': beside}, rounds)['']
     prepared['this project, adapter apart'] = apart
-    floor = machine.forward(sum(_multiplied(policy)), rows, policy.model.dtype.itemsize)
+    floor = _step_floor(policy, machine, rows, _PROMPT)
     usual = median(results['this project'])
     return [[label, str(rows), name, spread([1000 * s for s in xs], 2), f'{usual / median(xs):.2f}',
              f'{prepared[name][1]:.1f}', f'{1000 * floor:.2f}'] for name, xs in results.items()]
