@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
+from adversarial_rl.grader import suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many
@@ -639,13 +640,33 @@ max([{None, f(1)}], key=list)
 list(zip({None, f(1)}))
 tuple(enumerate({f(1), int}))
 list({frozenset([None]), f(1)})
-list({range(1), f(1), 3})""".splitlines()
+list({range(1), f(1), 3})
+math.fsum({1.7e308, 1.6e308, 1e309 - 1e309, f(1)}) != 2
+math.prod({f(1), 1e309 - 1e309}) != 2""".splitlines()
 
 
 @pytest.mark.parametrize('look', SETS)
 def test_no_set_shows_an_order_that_follows_from_addresses(look):
     kept = parse_tests(f'assert {look}', 'f')
     assert kept and not any(grade(RIGHT, kept, function_name='f').per_test)
+
+
+def test_no_set_shows_the_address_of_a_view():
+    views = 'def f(d): return d.values()'
+    assert not any(grade(views, [f'assert list({{f({{1: 2}}), {more}}})' for more in ('3', '3, 7')]).per_test)
+    assert grade(views, ['assert list(f({1: 2})) == [2]', 'assert len({f({1: 2}), 3}) == 2']).passed
+
+
+def test_a_second_run_can_take_back_what_the_first_one_gave(monkeypatch):
+    "Where something is left to chance; what the program's own function is given may be a function."
+    runs = []
+    def once(jobs, limits=None):
+        runs.append(jobs)
+        return [[len(runs) == 1] * len(job.tests) for job in jobs]
+    monkeypatch.setattr(suites, 'reference_results', once)
+    luck = 'import random\ndef f(x): return random.choice([2, 3])'
+    tests = ['assert f(1) == 2', 'assert f(1) == 2 and max(map(f, [f, f])) > "<function f at 0x7f8"']
+    assert validate_many([(luck, tests, 'f'), (RIGHT, tests, 'f')]) == [[False, False], [True, False]]
 
 
 def test_sets_whose_order_no_address_decides_are_plain_data():

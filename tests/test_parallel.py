@@ -86,6 +86,16 @@ def test_two_processes_take_one_step_with_the_graph_of_their_scores(tmp_path):
     same(tmp_path/'one', tmp_path/'two')
 
 
+def test_a_process_may_have_no_rows(tmp_path):
+    "Two transcripts a step, each its own mini-batch: one of the processes has none."
+    flags = ['--problems-per-step', '1', '--group-size', '2', '--stages-together', '--n-discriminator-steps', '4',
+             '--n-generator-steps', '4']
+    run(tmp_path/'one', *flags)
+    run(tmp_path/'two', *flags, several=True)
+    same(tmp_path/'one', tmp_path/'two')
+    assert any(key.endswith('policy_loss') for row in timeless_metrics(tmp_path/'two') for key in row)
+
+
 def descendants(pid):
     table = subprocess.run(['ps', '-eo', 'pid=,ppid='], capture_output=True, text=True, check=True).stdout
     children = [int(a) for a, b in map(str.split, table.splitlines()) if int(b) == pid]

@@ -504,7 +504,9 @@ FUNCTIONS: dict[str, Callable] = {
 # %% ../../nbs/03_grader/04_judge.ipynb #c0de0003
 _LAZY = enumerate, filter, map, reversed, zip
 _TEXTS = 'str', 'repr', 'ascii', 'Mod', 'dict'   # They show the order of sets inside of data, too
-_READERS = 'list', 'tuple', 'sum', 'min', 'max', 'sorted', *(f.__name__ for f in _LAZY)   # They show a set's order
+# They look at a set as a set, or hold it; all others show its order
+_UNORDERED = frozenset('''Set List Tuple Dict set frozenset len bool isinstance any all Not Is IsNot In NotIn Eq NotEq
+Lt LtE Gt GtE Sub BitAnd BitOr BitXor'''.split())
 
 def _parts(x:Any)->Iterator[Any]:
     "A value and all that it holds."
@@ -519,8 +521,9 @@ def _is_address(x:Any)->bool:
     return isinstance(x, (Iterator, memoryview)) and type(x).__module__ == 'builtins'
 
 def _is_unordered(x:Any)->bool:
-    "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function."
-    def by_address(y): return y is None or y is ... or isinstance(y, range) or callable(y) or y != y
+    "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function, a view."
+    def by_address(y):
+        return y is None or isinstance(y, range) or callable(y) or type(y).__hash__ is object.__hash__ or y != y
     return isinstance(x, (set, frozenset)) and len(x) > 1 and any(map(by_address, _parts(x)))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #c0de0003a
@@ -531,7 +534,7 @@ def _guarded(f:Any)->Any:
 
 def _check(name:str, given:list)->None:
     "Raise `TypeError` where a function would show what differs from process to process."
-    seen = [y for x in given for y in _parts(x)] if name in _TEXTS else given if name in _READERS else []
+    seen = [y for x in given for y in _parts(x)] if name in _TEXTS else [] if name in _UNORDERED else given
     if any(map(_is_unordered, seen)): raise TypeError('the order of this set differs from run to run')
     makes_several = name != 'isinstance' and any(x is lazy for x in given for lazy in _LAZY)
     if makes_several or name in _TEXTS and any(map(_is_address, seen)):

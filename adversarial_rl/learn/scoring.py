@@ -115,8 +115,8 @@ class Scorer:
         return [(some, int(lengths[some].max())) for some in rows]
 
     def micro_batches(self, batch:Batch)->Iterator[Batch]:
-        "The batch in pieces that fit."
-        for rows, width in self.pieces(batch): yield batch[rows].narrow(width)
+        "The batch in pieces that fit; none of a batch without rows."
+        for rows, width in self.pieces(batch) if len(batch) else []: yield batch[rows].narrow(width)
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
