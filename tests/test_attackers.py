@@ -641,7 +641,7 @@ list(zip({None, f(1)}))
 tuple(enumerate({f(1), int}))
 list({frozenset([None]), f(1)})
 list({range(1), f(1), 3})
-math.fsum({1.7e308, 1.6e308, 1e309 - 1e309, f(1)}) != 2
+math.fsum({f(1), 1e309 - 1e309}) != 2
 math.prod({f(1), 1e309 - 1e309}) != 2""".splitlines()
 
 

@@ -75,9 +75,9 @@ class _Model:
 
     @classmethod
     def of(cls, config:Any, weights:float, dtype:str)->'_Model': # `config` of transformers
-        heads, width = config.num_attention_heads, 4 if dtype == 'float32' else 2
-        kv = config.hidden_size // heads * getattr(config, 'num_key_value_heads', heads)
-        return cls(weights, width, config.num_hidden_layers, 2 * width * kv * config.num_hidden_layers)
+        from adversarial_rl.model.decoding import kv_numbers
+        width, layers = 4 if dtype == 'float32' else 2, config.num_hidden_layers
+        return cls(weights, width, layers, 2 * width * kv_numbers(config) * layers)
 
 def _sampling_seconds(model:_Model, card:Card, rows:int, limits:list[int], prompt:int)->float:
     "Seconds until `rows` transcripts are written."

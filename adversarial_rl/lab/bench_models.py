@@ -28,7 +28,7 @@ from .experiment import in_fresh_process, in_turns, run_python, seconds_of, spre
 from .trl_control import train_with_trl, trl_rows
 from ..learn.ppo import Learner
 from ..learn.transcripts import Transcripts
-from ..model.decoding import Decoder
+from ..model.decoding import Decoder, kv_numbers
 from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
 from ..model.policy import load_model, Policy
 from ..model.rollout import sample
@@ -161,9 +161,8 @@ def _multiplied(policy:Policy)->tuple[int, int]:
 def _step_floor(policy:Policy, machine:_Machine, rows:int, context:float # Tokens before this one, a mean over rows
                )->float:
     "Lower bound on the seconds of a token for each row: the products, and one read of each row's keys and values."
-    c, width = _base_of(policy).config, policy.model.dtype.itemsize
-    heads, size = c.num_key_value_heads, getattr(c, 'head_dim', None) or c.hidden_size // c.num_attention_heads
-    read = rows * context * 2 * c.num_hidden_layers * heads * size * width
+    config, width = _base_of(policy).config, policy.model.dtype.itemsize
+    read = rows * context * 2 * config.num_hidden_layers * kv_numbers(config) * width
     return machine.forward(sum(_multiplied(policy)), rows, width) + read / machine.bytes
 
 # %% ../../nbs/14_lab/08_bench_models.ipynb #43406c14

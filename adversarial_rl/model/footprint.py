@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
+from .decoding import kv_numbers
 from .policy import LARGE, LOGITS, merge_fits
 from ..problems.stages import stage_limits, stages_named
 
@@ -50,12 +51,11 @@ def _model_shape(config # Of transformers
     with torch.device('meta'): model = AutoModelForCausalLM.from_config(config)
     output = model.get_output_embeddings()
     layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not output]
-    head_size = getattr(config, 'head_dim', None) or config.hidden_size // config.num_attention_heads
     return _Shape(
         parameters=sum(p.numel() for p in model.parameters()), adapted=sum(m.weight.numel() for m in layers),
         adapter=sum(m.in_features + m.out_features for m in layers), layers=config.num_hidden_layers,
         hidden=config.hidden_size, inner=config.intermediate_size, vocabulary=config.vocab_size,
-        kv=getattr(config, 'num_key_value_heads', config.num_attention_heads) * head_size)
+        kv=kv_numbers(config))
 
 # %% ../../nbs/06_model/06_footprint.ipynb #258490ba
 GB = 1e9

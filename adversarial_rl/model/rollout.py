@@ -17,7 +17,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose
+from .decoding import choose, kv_numbers
 from .policy import memory_left
 from .static_step import fastest_decoder
 from ..problems.stages import PLAIN_STOP
@@ -229,9 +229,8 @@ def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
     "Transcripts side by side: on a GPU as many as half of the memory that is left holds, up to four times as many."
     if torch.device(policy.device).type != 'cuda': return _MAX_ROWS
     config, width = policy.model.config.get_text_config(), policy.model.dtype.itemsize
-    heads = getattr(config, 'num_key_value_heads', None) or config.num_attention_heads
-    size = getattr(config, 'head_dim', None) or config.hidden_size // config.num_attention_heads
-    row = 2 * tokens * heads * size * width * (config.num_hidden_layers + 1) + 16 * config.vocab_size   # Cache, logits
+    cache = 2 * tokens * kv_numbers(config) * width * (config.num_hidden_layers + 1)
+    row = cache + 16 * config.vocab_size   # And logits
     return max(1, min(4 * _MAX_ROWS, memory_left(policy.device) // 2 // row))
 
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
