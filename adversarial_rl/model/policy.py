@@ -191,7 +191,7 @@ def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens ar
     return logp, entropy
 
 # %% ../../nbs/06_model/01_policy.ipynb #3b5dd77f
-LARGE = 2**18   # Numbers in a matrix that is worth a new layout
+LARGE = 2**16   # Numbers in a matrix that is worth a new layout
 
 def _relaid(layer:nn.Module, weight:torch.Tensor)->Callable[[torch.Tensor], torch.Tensor]|None:
     "The layer's product with `weight` laid out for oneDNN; None where that does not apply."
@@ -234,6 +234,12 @@ class _InGivenType(nn.Linear):
     "A matrix in float32 that is multiplied in the number type of what it is given, of which no copy is kept."
     def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
 
+def _merged(layer:nn.Module, player:str)->torch.Tensor: # A layer with adapters, as peft makes it
+    "A copy of the layer's weight with an adapter in it, `W + B A`, made in one pass over the weight."
+    weight, a, b = layer.get_base_layer().weight, layer.lora_A[player].weight, layer.lora_B[player].weight
+    if layer.fan_in_fan_out: a, b = b.T, a.T   # GPT-2 keeps its weights transposed
+    return torch.addmm(weight.to(a.dtype), b, a).detach().to(weight.dtype)
+
 class _Adapters:
     "A frozen base model with one LoRA adapter for each player, scaled by 1."
     def __init__(self, model, players:Sequence[str], rank:int):
@@ -269,15 +275,13 @@ class _Adapters:
     @contextlib.contextmanager
     def sampling(self, name:str)->Iterator[None]:
         "Inside, `name` is on for sampling alone, merged into a copy of the weights where `_mergeable`."
-        layers = [m for m in self.model.modules() if hasattr(m, 'get_delta_weight')]
+        layers = [m for m in self.model.modules() if hasattr(m, 'lora_A')]
         if not _mergeable([m.get_base_layer().weight for m in layers], self.device):
             with self.player(name): yield
             return
         with self.player(name), self.reference(), contextlib.ExitStack() as merged:
             for layer in layers:
-                base = layer.get_base_layer()
-                weight = (base.weight + layer.get_delta_weight(name)).detach().to(base.weight.dtype)
-                merged.enter_context(_with_weight(base, weight))
+                merged.enter_context(_with_weight(layer.get_base_layer(), _merged(layer, name)))
             output = self.model.get_output_embeddings()
             merged.enter_context(_with_weight(output, output.weight.detach()))
             yield
