@@ -126,7 +126,8 @@ def _prompts_of(policy:Policy, problems:list[Problem])->list[list[list[int]]]:
     return [[policy.tokenizer(text)['input_ids'] for text in row] for row in texts]
 
 # %% ../../nbs/14_lab/08_bench_models.ipynb #6da8584b
-_PPO = PPOConfig(learning_rate=1e-4, kl_coef=.01, minibatches=1, ppo_epochs=1, critic_warmup=0, logp_tolerance=0.)
+_PPO = PPOConfig(learning_rate=1e-4, kl_coef=.01, minibatches=1, ppo_epochs=1, critic_warmup=0, logp_tolerance=0.,
+                 micro_batch=256)   # All transcripts, as TRL gets them
 
 def _our_update(policy:Policy, t:Transcripts, n:int   # Transcripts of one problem
               )->Callable[[], float]:

@@ -157,7 +157,7 @@ class _Steps:
         "Gradients of a batch; for each micro-batch the sums of the loss's terms, and how far the ratio is from 1."
         reports = []
         self.optimizer.adamw.zero_grad(set_to_none=True)
-        for part in self.scorer.micro_batches(batch):
+        for part in [batch] if graph else self.scorer.micro_batches(batch):
             scores = graph or self.scorer.score(part)
             loss, terms = _update_loss(part, scores, self.learns_policy)
             check_finite(loss.detach(), 'the loss is', self.scorer.policy.model.dtype)

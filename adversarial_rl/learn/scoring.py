@@ -92,6 +92,8 @@ def fitting(compute:Callable[[int], Result],   # Handles so many rows at a time,
 
 
 # %% ../../nbs/05_learn/04_scoring.ipynb #a47e3d18
+_CPU_ROWS = 32   # Sequences read at a time on a CPU
+
 class Scorer:
     "Scores tokens for one player, as many sequences at a time as fit into memory."
     def __init__(self, policy, name:str, micro_batch:int):
@@ -108,10 +110,11 @@ class Scorer:
         return fitting(at_most, size, then=f'the {self.name} continues with --micro-batch')[0]
 
     def pieces(self, batch:Batch)->list[tuple[torch.Tensor, int]]:
-        "Rows and width of each micro-batch: rows of like length together, each as wide as its longest."
-        if len(batch) <= self.micro_batch: return [(torch.arange(len(batch)), batch.ids.shape[1])]
+        "Rows and width of each part that is read at once: rows of like length together, each as wide as its longest."
+        most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, _CPU_ROWS)
+        if len(batch) <= most: return [(torch.arange(len(batch)), batch.ids.shape[1])]
         lengths = torch.tensor(batch.lengths())
-        rows = lengths.argsort(descending=True, stable=True).split(self.micro_batch)   # What needs most memory first
+        rows = lengths.argsort(descending=True, stable=True).split(most)   # What needs most memory first
         return [(some, int(lengths[some].max())) for some in rows]
 
     def micro_batches(self, batch:Batch)->Iterator[Batch]:
