@@ -16,25 +16,29 @@ from transformers.cache_utils import DynamicLayer
 from .policy import cache_name, OutputLayer, score_tokens
 
 # %% ../../nbs/06_model/02_decoding.ipynb #6815c790
-def _nucleus(logp:torch.Tensor, top_p:float)->torch.Tensor:
-    "Log-probabilities `(B, V)` of the most likely tokens that reach `top_p` together; -inf for the others."
-    p, order = logp.exp().sort(-1, descending=True)
-    out = p.cumsum(-1) - p >= top_p
-    return logp.masked_fill(out.scatter(-1, order, out), -torch.inf).log_softmax(-1)
+def _nucleus(p:torch.Tensor, top_p:float)->torch.Tensor:
+    "Probabilities `(B, V)` of the most likely tokens that reach `top_p` together; 0 for the others."
+    likely, order = p.sort(-1, descending=True)
+    out = likely.cumsum(-1) - likely >= top_p
+    p = p.masked_fill(out.scatter(-1, order, out), 0.)
+    return p / p.sum(-1, keepdim=True)
 
 def choose(logits:torch.Tensor,       # (B, V)
-           temperature:torch.Tensor,  # (B,), 0 takes the most likely
+           temperature:torch.Tensor,  # (B,) on the CPU; 0 takes the most likely
            chance:torch.Tensor,       # (B,), each uniform in [0, 1)
            top_p:float=1.0            # Only the most likely tokens that reach this together (Holtzman et al. 2020)
           )->tuple[torch.Tensor, torch.Tensor]:
     "Tokens `(B,)` and their log-probabilities `(B,)` at that temperature, or at 1 where it is 0."
-    greedy, logits = temperature == 0, logits.float()
-    logp = (logits / torch.where(greedy, 1., temperature)[:, None]).log_softmax(-1)
-    if top_p < 1: logp = _nucleus(logp, top_p)
-    total = logp.exp().cumsum(-1)
-    token = torch.searchsorted(total, chance[:, None] * total[:, -1:]).clamp(max=logits.shape[-1] - 1)
-    token = torch.where(greedy[:, None], logits.argmax(-1, keepdim=True), token)
-    return token.squeeze(-1), logp.gather(-1, token).squeeze(-1)
+    logits, greedy = logits.float(), temperature == 0
+    heat = torch.where(greedy, 1., temperature)
+    if (heat != 1).any(): logits = logits / heat.to(logits.device)[:, None]
+    p = logits.softmax(-1)
+    if top_p < 1: p = _nucleus(p, top_p)
+    total = p.cumsum(-1)
+    token = torch.searchsorted(total, chance[:, None] * total[:, -1:], right=True).clamp(max=p.shape[-1] - 1)
+    if greedy.any(): token = torch.where(greedy.to(p.device)[:, None], p.argmax(-1, keepdim=True), token)
+    logp = p.gather(-1, token).clamp(min=torch.finfo(p.dtype).tiny).log()   # Rounding may draw what has none
+    return token.squeeze(-1), logp.squeeze(-1)
 
 # %% ../../nbs/06_model/02_decoding.ipynb #948e08a6
 class _RoomyLayer(DynamicLayer):

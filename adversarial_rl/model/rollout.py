@@ -158,7 +158,7 @@ class _Sampling:
                  chance:torch.Tensor, top_p:float, stop:str|None): # `chance` is (B, S, largest limit of tokens)
         self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu(), top_p
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
-        self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, 0.])
+        self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, heat[-1]])
         self.limits = torch.tensor([*limits, limits[-1]])   # Finished rows are in a stage more
         self.decoder, self.rows = fastest_decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
         self.logits = self.decoder.read(self.openings, copies)
@@ -181,7 +181,7 @@ class _Sampling:
         "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
         rows, (_, S, most) = self.rows, self.chance.shape
         chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=most - 1)]
-        heat, chance = torch.stack((self.heats[rows.stage], chance)).to(self.policy.device)
+        heat, chance = self.heats[rows.stage], chance.to(self.policy.device)
         token, logp = (x.cpu() for x in choose(self.logits, heat, chance, self.top_p))   # Waits for the device
         forced = rows.waiting() > 0
         token, logp = torch.where(forced, rows.next_forced(), token), torch.where(forced, 0., logp)
