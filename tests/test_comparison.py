@@ -16,7 +16,15 @@ from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingCo
 from adversarial_rl.lab.__main__ import main
 from adversarial_rl.lab.comparison import CONDITIONS, REWARDS
 from adversarial_rl.lab.condition import ConditionConfig, Meter, own_trainer, run_condition, train_for
-from adversarial_rl.lab.experiment import Condition, execute, Experiment, LabConfig, run_experiment, runs_of
+from adversarial_rl.lab.experiment import (
+    Condition,
+    execute,
+    Experiment,
+    KeptRuns,
+    LabConfig,
+    run_experiment,
+    runs_of,
+)
 from adversarial_rl.lab.trl_control import rollout_of
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
@@ -202,3 +210,11 @@ def test_the_lab_lists_its_commands():
     assert done.returncode == 0 and {'compare_seeds', 'compare_training', 'make_starter', 'bench'} <= set(names)
     done = subprocess.run([sys.executable, '-m', 'adversarial_rl.lab', 'compare'], capture_output=True, text=True)
     assert done.returncode == 2 and 'compare: no such command' in done.stderr and done.stderr.count('\n') == 1
+
+
+@pytest.mark.parametrize('line', ['model: 2020-01-01', 'model: {1: a, b: c}'])
+def test_a_yaml_file_with_what_no_setting_can_be_gets_one_line(line, tmp_path):
+    (tmp_path/'run.yaml').write_text(line)
+    experiment = Experiment('x', 'json.tool', {'a': Condition('a')}, [str(tmp_path/'run.yaml')], str, lambda *_: None)
+    with pytest.raises(UsageError, match='^a: its YAML file holds what no setting can be'):
+        KeptRuns(tmp_path/'kept.jsonl').unpack(experiment, runs_of(['a'], [0], tmp_path))

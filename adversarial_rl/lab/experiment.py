@@ -161,7 +161,9 @@ class KeptRuns:
     def _key(self, experiment:Experiment, run:Run)->tuple[str, int, str]:
         "A run's condition, seed and digest of its settings, which does not depend on the folder."
         record = experiment.record(replace(run, folder=Path('output', run.condition, str(run.seed))))
-        return run.condition, run.seed, hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()[:16]
+        try: text = json.dumps(record, sort_keys=True)
+        except TypeError as e: raise UsageError(f"{run.condition}: its YAML file holds what no setting can be ({e})")
+        return run.condition, run.seed, hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def unpack(self, experiment:Experiment, runs:Runs):
         "Put the results of kept runs into their folders, where those with these settings are missing."
