@@ -16,15 +16,7 @@ from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingCo
 from adversarial_rl.lab.__main__ import main
 from adversarial_rl.lab.comparison import CONDITIONS, REWARDS
 from adversarial_rl.lab.condition import ConditionConfig, Meter, own_trainer, run_condition, train_for
-from adversarial_rl.lab.experiment import (
-    Condition,
-    execute,
-    Experiment,
-    KeptRuns,
-    LabConfig,
-    run_experiment,
-    runs_of,
-)
+from adversarial_rl.lab.experiment import Condition, execute, Experiment, KeptRuns, LabConfig, run_experiment, runs_of
 from adversarial_rl.lab.trl_control import rollout_of
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
