@@ -10,7 +10,7 @@ import transformers
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
-from adversarial_rl.learn import optimizer as learn_optimizer, ppo
+from adversarial_rl.learn import optimizer as learn_optimizer, ppo, scoring
 from adversarial_rl.learn.optimizer import _LossScale
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import stage_episode, TOKENS
@@ -145,6 +145,24 @@ def test_a_micro_batch_is_as_wide_as_its_longest_row(policy, monkeypatch):
     parts, ends = who.scorer.score_shared(batch), sorted(batch.lengths(), reverse=True)
     assert [w for _, w in widths] == ends[::2] and sum(b for b, _ in widths) == len(batch)
     for a, b in zip(whole, parts): torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
+
+
+@pytest.mark.parametrize('settings, passes', [({}, 1), (dict(micro_batch=40), 2)])
+def test_a_cpu_reads_few_rows_at_a_time_and_learns_the_same(policy, monkeypatch, settings, passes):
+    "The parts of a batch that fits are read once: their graph serves the step, too."
+    t, _ = ragged(policy)
+    t, group = t.select(torch.arange(90) % len(t)), torch.arange(90) // 9
+    reward, score, sizes = torch.rand(90, generator=torch.Generator().manual_seed(3)), policy.score, []
+    monkeypatch.setattr(policy, 'score', lambda *a, **kw: sizes.append(len(a[1])) or score(*a, **kw))
+    def update():
+        metrics = learner_at_rest(policy, **settings).update(t, reward, group, temperature=.7)
+        return gradients(policy).clone(), metrics['policy_loss'], metrics['ratio_gap']
+    few, loss, gap = update()
+    assert sizes == [32, 32, 26] * passes and abs(gap) < 1e-5
+    monkeypatch.setattr(scoring, '_CPU_ROWS', 1000)
+    whole, loss_of_whole, _ = update()
+    torch.testing.assert_close(few, whole, atol=1e-5, rtol=1e-4)
+    assert loss == pytest.approx(loss_of_whole, abs=1e-5) and whole.abs().max() > 0
 
 
 @pytest.mark.parametrize('sign', [1, -1])

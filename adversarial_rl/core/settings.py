@@ -118,7 +118,7 @@ class PPOConfig:
     ppo_epochs: int = setting(1, 'passes over a batch', 1, 100)
     minibatches: int = setting(1, 'optimizer steps in a pass', 1, 1000)
     micro_batch: int = setting(
-        128, 'sequences in one forward pass; affects memory only, and is halved when memory runs out', 1, 100000)
+        128, 'most sequences in one forward pass; affects memory only, and is halved when memory runs out', 1, 100000)
     gradient_checkpointing: bool = setting(
         False, "recompute each layer's activations in the backward pass: less memory, about a third more time")
     kl_coef: float = setting(0.01, "penalty for each token's distance from the reference policy", 0, 10)
@@ -158,7 +158,7 @@ class RunConfig:
         'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
         choices=('auto', 'none', 'wandb', 'tensorboard'))
     sampling_threads: int = setting(
-        0, "PyTorch's threads while sampling, 0 for its default; a tiny model samples faster with one", 0, 1024)
+        0, "PyTorch's threads while sampling, 0 for its default", 0, 1024)
     pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
 
 # %% ../../nbs/01_core/05_settings.ipynb #5b1e77c2

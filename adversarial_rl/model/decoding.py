@@ -36,7 +36,7 @@ def choose(logits:torch.Tensor,       # (B, V)
     if top_p < 1: p = _nucleus(p, top_p)
     total = p.cumsum(-1)
     token = torch.searchsorted(total, chance[:, None] * total[:, -1:], right=True).clamp(max=p.shape[-1] - 1)
-    if greedy.any(): token = torch.where(greedy.to(p.device)[:, None], p.argmax(-1, keepdim=True), token)
+    if greedy.any(): token = torch.where(greedy.to(p.device)[:, None], logits.argmax(-1, keepdim=True), token)
     logp = p.gather(-1, token).clamp(min=torch.finfo(p.dtype).tiny).log()   # Rounding may draw what has none
     return token.squeeze(-1), logp.squeeze(-1)
 

@@ -151,6 +151,7 @@ class ValueHead(nn.Linear):
 
 # %% ../../nbs/06_model/01_policy.ipynb #e5fecf5e
 LOGITS = 2**25   # Numbers held at a time
+_KEPT = 2**22    # Numbers of one call that the graph keeps; more are computed again in the backward pass
 
 def _score(h, head, targets, temperature):
     "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`, in float32."
@@ -182,7 +183,7 @@ def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens ar
     "Log-probabilities and entropies without holding all logits at once."
     n = max(1, LOGITS // head.weight.shape[0])
     if not len(h): return h.new_zeros(0), h.new_zeros(0)
-    recompute = len(h) > n and torch.is_grad_enabled()
+    recompute = len(h) * head.weight.shape[0] > _KEPT and torch.is_grad_enabled()
     def score(*part):
         if not recompute: return _score(*part)
         return torch.utils.checkpoint.checkpoint(_score, *part, use_reentrant=False)
