@@ -334,8 +334,8 @@ def _memory_row(shape:str, rows:int, tokens:int,   # Of each of five stages
 
 def memory_table()->str:
     "Estimate and measurement of three kinds of work."
-    rows = [_memory_row('tiny', 64, 48, micro_batch=64), _memory_row('0.5B', 8, 2, micro_batch=8),
-            _memory_row('0.5B', 8, 2, micro_batch=2, gradient_checkpointing=True)]
+    rows = [_memory_row('tiny', 64, 48, micro_batch=64), _memory_row('0.5B', 4, 2, micro_batch=4),
+            _memory_row('0.5B', 4, 2, micro_batch=1, gradient_checkpointing=True)]
     head = ['model', 'work', 'estimate, GB', 'measured, GB', 'estimate / measured', 'six full models, GB (estimate)']
     return f'{markdown_table(head, rows)}\n\nMemory of one process, without the memory of Python and its libraries.'
 
@@ -392,7 +392,7 @@ def growth_table()->str:
             ('problems times samples {}×', 'a_step', 'times', (1, 4, 16, 64)),
             ('problems times samples {}×, two processes', 'a_shared_step', 'times', (1, 4, 16, 64)),
             ('tokens of a transcript {}×', 'a_length', 'times', (1, 2, 4)),
-            ('opponents in the pool: {}', 'a_step', 'pool', (1, 10, 100))):
+            ('opponents in the pool: {}', 'a_step', 'pool', (1, 100))):
         results = [in_fresh_process('adversarial_rl.lab.bench_models', function, **{name: f}) for f in factors]
         rows += [_growth_row(label.format(f), x, results[0]) for f, x in zip(factors, results)]
     head = ['what grows', *[name.replace('_', ' ') for name in _COLUMNS]]
