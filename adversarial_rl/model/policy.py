@@ -230,16 +230,16 @@ def _mergeable(weights:Sequence[torch.Tensor], device:torch.device)->bool:
         return False   # Rounding to bfloat16 loses small adapters; four bits hold no sum
     return device.type != 'cuda' or merge_fits(sum(w.nbytes for w in weights), memory_left(device))
 
-# %% ../../nbs/06_model/01_policy.ipynb #f992b3ea
-class _InGivenType(nn.Linear):
-    "A matrix in float32 that is multiplied in the number type of what it is given, of which no copy is kept."
-    def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
-
-def _merged(layer:nn.Module, player:str)->torch.Tensor: # A layer with adapters, as peft makes it
+def _merged(layer:Any, player:str)->torch.Tensor: # A layer with adapters, as peft makes it
     "A copy of the layer's weight with an adapter in it, `W + B A`, made in one pass over the weight."
     weight, a, b = layer.get_base_layer().weight, layer.lora_A[player].weight, layer.lora_B[player].weight
     if layer.fan_in_fan_out: a, b = b.T, a.T   # GPT-2 keeps its weights transposed
     return torch.addmm(weight.to(a.dtype), b, a).detach().to(weight.dtype)
+
+# %% ../../nbs/06_model/01_policy.ipynb #f992b3ea
+class _InGivenType(nn.Linear):
+    "A matrix in float32 that is multiplied in the number type of what it is given, of which no copy is kept."
+    def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
 
 class _Adapters:
     "A frozen base model with one LoRA adapter for each player, scaled by 1."
