@@ -8,7 +8,8 @@ from adversarial_rl.model.decoding import Decoder
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.model.static_step import fastest_decoder, has_static_step, StaticDecoder
+from adversarial_rl.model.layers import has_known_layers, LayerDecoder
+from adversarial_rl.model.static_step import fastest_decoder, StaticDecoder
 from adversarial_rl.problems.curriculum import starter_problems
 
 SIZES = dict(hidden_size=32, intermediate_size=64, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2)
@@ -111,13 +112,13 @@ def test_where_adapters_cannot_be_merged_they_are_applied(tokenizer, monkeypatch
 
 def test_other_models_and_processors_go_todays_way(tokenizer):
     qwen2, mistral = policy_of('qwen2', tokenizer), policy_of('mistral', tokenizer)
-    assert has_static_step(qwen2.model) and not has_static_step(mistral.model)
+    assert has_known_layers(qwen2.model) and not has_known_layers(mistral.model)
     assert isinstance(fastest_decoder(qwen2), Decoder)
     mistral.device = qwen2.device = torch.device('cuda')
     assert isinstance(fastest_decoder(qwen2), StaticDecoder) and isinstance(fastest_decoder(mistral), Decoder)
     windowed = Qwen2Config(vocab_size=9, **SIZES, use_sliding_window=True, sliding_window=4, max_window_layers=0)
     yarn = Qwen2Config(vocab_size=9, **SIZES, rope_parameters=dict(rope_type='dynamic', factor=2., rope_theta=1e4))
-    assert not any(has_static_step(Qwen2ForCausalLM(config)) for config in (windowed, yarn))
+    assert not any(has_known_layers(Qwen2ForCausalLM(config)) for config in (windowed, yarn))
 
 
 def test_a_step_that_cannot_be_recorded_costs_speed_alone(tokenizer, monkeypatch, capsys):

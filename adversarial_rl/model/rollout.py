@@ -46,11 +46,12 @@ def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:
 
 def _texts(t:Transcripts, tokenizer, stop:str)->list[list[str]]:
     "What the player wrote, up to `stop`: `B` lists of `S` strings."
-    texts = []
-    for ids, action, stage in zip(t.ids, t.action, t.stage):
-        written = [ids[action & (stage == k)].tolist() for k in range(t.truncated.shape[1])]
-        texts.append(tokenizer.batch_decode(written, skip_special_tokens=True))
-    return [[text.split(stop)[0] if stop else text for text in row] for row in texts]
+    B, S = t.truncated.shape
+    place = torch.arange(B, device=t.ids.device)[:, None] * S + t.stage
+    written = t.ids[t.action].split(place[t.action].bincount(minlength=B * S).tolist())   # Stages follow one another
+    texts = tokenizer.batch_decode([ids.tolist() for ids in written], skip_special_tokens=True)
+    if stop: texts = [text.split(stop)[0] for text in texts]
+    return [texts[i:i + S] for i in range(0, B * S, S)]
 
 # %% ../../nbs/06_model/03_rollout.ipynb #8ec575c0
 @lru_cache(maxsize=8)
