@@ -1,5 +1,6 @@
 "Rollouts of any causal language model: stages, limits, stops, chat templates, tokens that are never encoded twice."
 import weakref
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -30,6 +31,13 @@ def chat_tokenizer(tokenizer):
 def rng(seed=0): return torch.Generator().manual_seed(seed)
 
 
+def always(model, token):
+    "From now on the model is sure that the next token is what `token()` says."
+    def predict(head, inputs, logits):
+        return torch.full_like(logits, -1e9).index_fill_(-1, torch.tensor(token()), 0.)
+    model.lm_head.register_forward_hook(predict)
+
+
 def test_every_stage_is_sampled_and_marked(qwen, tokenizer):
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
     t = Generator(policy, max_new_tokens=6).write(starter_problems('held_out', 3), 2, 1., rng())
@@ -43,13 +51,8 @@ def test_every_stage_is_sampled_and_marked(qwen, tokenizer):
 def test_each_stage_has_its_own_limit(qwen, tokenizer):
     "A model that never ends a stage writes as many tokens as each stage may have."
     model = qwen()
-    policy, forward = Policy(model, tokenizer, ['generator', 'discriminator'], rank=4), model.forward
-    def endless(*args, **kw):
-        out = forward(*args, **kw)
-        out.logits[..., :] = -1e9
-        out.logits[..., tokenizer('x')['input_ids'][0]] = 0.
-        return out
-    model.forward = endless
+    policy = Policy(model, tokenizer, ['generator', 'discriminator'], rank=4)
+    always(model, lambda: tokenizer('x')['input_ids'][0])
     limits, problems = dict(plan=3, code=7, tests=5), starter_problems('held_out', 2)
     t = Generator(policy, stages_named(['plan', 'code']), limits).write(problems, 2, [1., 0.], rng())
     assert [[len(text) for text in row] for row in t.texts] == [[3, 7]] * 4 and t.truncated.all()
@@ -91,13 +94,7 @@ def test_the_end_token_is_not_repeated(qwen, chat_tokenizer):
     model = qwen()
     policy = Policy(model, chat_tokenizer, ['generator'], rank=4)
     problem, end = starter_problems('held_out', 1)[0], chat_tokenizer.eos_token_id
-    forward = model.forward
-    def ends(*args, **kw):
-        out = forward(*args, **kw)
-        out.logits[..., :] = -1e9
-        out.logits[..., end] = 0.
-        return out
-    model.forward = ends
+    always(model, lambda: end)
     t = Generator(policy, max_new_tokens=5).write([problem], 1, 1., rng())
     text = chat_tokenizer.decode(t.ids[0][t.mask[0]])
     assert text == ''.join(pieces(chat_tokenizer, problem, REASONING_STAGES)) + '<end>'
@@ -163,14 +160,7 @@ def test_a_base_model_that_runs_into_the_next_title_is_stopped(qwen, tokenizer):
     policy = Policy(model, tokenizer, ['generator'], rank=4)
     script = tokenizer('x\n##')['input_ids'] + tokenizer('#')['input_ids'] + tokenizer('xxxx')['input_ids'] * 9
     opening = tokenizer('Return n.')['input_ids']
-    step, forward = [0], model.forward
-    def recites(*args, **kw):
-        out = forward(*args, **kw)
-        out.logits[..., :] = -1e9
-        out.logits[..., script[step[0]]] = 0.
-        step[0] += 1
-        return out
-    model.forward = recites
+    always(model, partial(next, iter(script)))
     t = sample(policy, [[opening]], 1, 30, generator=rng())
     assert t.texts == [['x']] and not t.truncated.any()
 
@@ -234,13 +224,12 @@ class OnDevice(torch.Tensor):
 def test_the_device_is_waited_for_once_a_step(qwen, tokenizer, temperature):
     "For tokens and log-probabilities, however many rows there are, and where they end, split and merge."
     model = qwen()
-    policy, forward, steps = Policy(model, tokenizer, ['generator'], rank=4), model.forward, []
-    def counted(*args, **kw):
-        out = forward(*args, **kw)
+    policy, steps = Policy(model, tokenizer, ['generator'], rank=4), []
+    def counted(head, inputs, logits):
         steps.append(1)
-        out.logits = out.logits.as_subclass(OnDevice)
-        return out
-    model.forward, OnDevice.waits = counted, 0
+        return logits.as_subclass(OnDevice)
+    model.lm_head.register_forward_hook(counted)
+    OnDevice.waits = 0
     t = Generator(policy, max_new_tokens=12).write(starter_problems('held_out', 3), 4, temperature, rng())
     assert len(t) == 12 and len(steps) > 12
     assert OnDevice.waits <= 2 * len(steps)

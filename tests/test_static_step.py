@@ -1,14 +1,16 @@
-"Decode steps of fixed shapes: the tokens of today's way, whatever the family, and steps that can be recorded."
+"Layers computed here, and steps of fixed shapes: the tokens of the general decoder, and steps that can be recorded."
+from functools import partial
+
 import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM, MistralConfig, MistralForCausalLM, Qwen2Config, Qwen2ForCausalLM
 
 from adversarial_rl.model import rollout
 from adversarial_rl.model.decoding import Decoder
+from adversarial_rl.model.layers import _Cached, has_known_layers, LayerDecoder
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.model.layers import has_known_layers, LayerDecoder
 from adversarial_rl.model.static_step import fastest_decoder, StaticDecoder
 from adversarial_rl.problems.curriculum import starter_problems
 
@@ -56,47 +58,51 @@ class Recorder:
         return replay
 
 
-def both(policy, monkeypatch, static, write):
-    "What is written today's way and this way."
-    today = write()
-    monkeypatch.setattr(rollout, 'fastest_decoder', static)
-    return today, write()
+def both(monkeypatch, decoder, write):
+    "What is written with the general decoder and with another one."
+    monkeypatch.setattr(rollout, 'fastest_decoder', Decoder)
+    usual = write()
+    monkeypatch.setattr(rollout, 'fastest_decoder', decoder)
+    return usual, write()
 
 
-def same(today, static):
-    assert torch.equal(today.ids, static.ids) and torch.equal(today.action, static.action)
-    assert torch.equal(today.truncated, static.truncated) and today.texts == static.texts
-    torch.testing.assert_close(today.logp, static.logp, atol=1e-4, rtol=1e-4)
+def same(usual, other):
+    assert torch.equal(usual.ids, other.ids) and torch.equal(usual.action, other.action)
+    assert torch.equal(usual.truncated, other.truncated) and usual.texts == other.texts
+    torch.testing.assert_close(usual.logp, other.logp, atol=1e-4, rtol=1e-4)
 
 
 @pytest.mark.parametrize('temperature', [1., 0., [0, 1., 0, 0, 0], [1., 0, 0, .5, 0]])
 @pytest.mark.parametrize('kind', ['starter', 'qwen2', 'llama'])
-def test_the_tokens_of_todays_way(kind, tokenizer, monkeypatch, temperature):
+def test_the_tokens_of_the_general_decoder(kind, tokenizer, monkeypatch, temperature):
     "Prompts of several lengths, five stages with forced texts and limits of their own, rows that split and merge."
     policy, recorder = policy_of(kind, tokenizer), Recorder()
     def write():
         player = Generator(policy, max_new_tokens=40 if kind == 'starter' else 9)
         return player.write(starter_problems('held_out', 5), 3, temperature, torch.Generator().manual_seed(2))
     monkeypatch.setattr(StaticDecoder, 'ROOM', 24)   # Used up several times
-    same(*both(policy, monkeypatch, recorder.decoder, write))
+    monkeypatch.setattr(_Cached, 'ROOM', 5)
+    same(*both(monkeypatch, recorder.decoder, write))
+    same(*both(monkeypatch, LayerDecoder, write))
     assert temperature == 0 or recorder.replays > 2 and recorder.recordings
 
 
 @pytest.mark.parametrize('how', [dict(stop='a'), dict(top_p=.7), dict(temperature=[.7, 0.])])
-def test_stops_limits_and_rows_that_end_early(tokenizer, monkeypatch, how):
+@pytest.mark.parametrize('make', [partial(StaticDecoder, record=None), LayerDecoder])
+def test_stops_limits_and_rows_that_end_early(tokenizer, monkeypatch, make, how):
     "Rows end at different times and are dropped; a row alone goes on."
     policy, steps = policy_of('qwen2', tokenizer), []
     texts = [['Return the sum of xs.', '\n### Code\n'], ['n', '\n'], ['Return n, or the square of n.', '\n### Notes']]
     pieces = [[tokenizer(text)['input_ids'] for text in row] for row in texts]
     def decoder(policy):
-        made = StaticDecoder(policy, None)
+        made = make(policy)
         feed = made.feed
         made.feed = lambda tokens: steps.append(len(tokens)) or feed(tokens)
         return made
     def write():
         with policy.sampling('generator'):
             return sample(policy, pieces, 4, [30, 60], generator=torch.Generator().manual_seed(0), **how)
-    same(*both(policy, monkeypatch, decoder, write))
+    same(*both(monkeypatch, decoder, write))
     assert 'stop' not in how or len(set(steps)) > 1
 
 
@@ -105,15 +111,16 @@ def test_where_adapters_cannot_be_merged_they_are_applied(tokenizer, monkeypatch
     def logits(decoder):
         with torch.no_grad(), policy.sampling('generator'): yield decoder(policy).read([[100, 200, 300], [400]])
         with torch.no_grad(), policy.reference(): yield decoder(policy).read([[100, 200, 300], [400]])
-    (today, base), (static, static_base) = logits(Decoder), logits(lambda policy: StaticDecoder(policy, None))
-    assert (today - static).abs().max() < .1 * (today - base).abs().max()
+    (usual, base), (static, static_base) = logits(Decoder), logits(lambda policy: StaticDecoder(policy, None))
+    assert (usual - static).abs().max() < .1 * (usual - base).abs().max()
     torch.testing.assert_close(base, static_base, atol=.02, rtol=.02)
 
 
-def test_other_models_and_processors_go_todays_way(tokenizer):
+def test_other_models_and_number_types_go_the_general_way(tokenizer):
     qwen2, mistral = policy_of('qwen2', tokenizer), policy_of('mistral', tokenizer)
     assert has_known_layers(qwen2.model) and not has_known_layers(mistral.model)
-    assert isinstance(fastest_decoder(qwen2), Decoder)
+    assert isinstance(fastest_decoder(qwen2), LayerDecoder) and isinstance(fastest_decoder(mistral), Decoder)
+    assert isinstance(fastest_decoder(policy_of('qwen2', tokenizer, torch.bfloat16)), Decoder)
     mistral.device = qwen2.device = torch.device('cuda')
     assert isinstance(fastest_decoder(qwen2), StaticDecoder) and isinstance(fastest_decoder(mistral), Decoder)
     windowed = Qwen2Config(vocab_size=9, **SIZES, use_sliding_window=True, sliding_window=4, max_window_layers=0)
@@ -128,7 +135,7 @@ def test_a_step_that_cannot_be_recorded_costs_speed_alone(tokenizer, monkeypatch
     def write():
         player = Generator(policy, max_new_tokens=9)
         return player.write(starter_problems('held_out', 2), 4, 1., torch.Generator().manual_seed(2))
-    same(*both(policy, monkeypatch, lambda policy: StaticDecoder(policy, fails), write))
+    same(*both(monkeypatch, lambda policy: StaticDecoder(policy, fails), write))
     assert capsys.readouterr().err.count('not permitted') == 1
     why[0] = 'CUDA out of memory'
     with pytest.raises(RuntimeError, match='out of memory'): write()

@@ -8,6 +8,7 @@ __all__ = ['has_known_layers', 'root_mean_square', 'rotation', 'Layer', 'LayerDe
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0003
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import nn
@@ -29,19 +30,19 @@ def has_known_layers(model # Of transformers, or of peft around it
     return not windows and model.model.rotary_emb.rope_type in ('default', 'linear', 'llama3')
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0010
-def _linear(layer:nn.Module)->nn.Module:
+def _linear(layer:Any)->Any:
     "A linear layer, without peft's around it where adapters are off."
     return layer.base_layer if getattr(layer, 'disable_adapters', False) else layer
 
-def _together(layers:Sequence[nn.Module])->Callable[[torch.Tensor], torch.Tensor]:
-    "The results of several linear layers for one input, side by side; one product where the layers are small and plain."
+def _together(layers:Sequence[Any])->Callable[[torch.Tensor], torch.Tensor]:
+    "The results of several linear layers for one input, side by side; one product where they are small and plain."
     plain = all(type(x) is nn.Linear and 'forward' not in vars(x) for x in layers)
     if not plain or sum(x.weight.numel() for x in layers) >= LARGE:
         return lambda x: torch.cat([layer(x) for layer in layers], -1)
     weight, biases = torch.cat([x.weight for x in layers]), [x.bias for x in layers if x.bias is not None]
     return partial(linear, weight=weight, bias=torch.cat(biases) if biases else None)
 
-def root_mean_square(layer:nn.Module)->Callable[[torch.Tensor], torch.Tensor]:
+def root_mean_square(layer:Any)->Callable[[torch.Tensor], torch.Tensor]:
     "A layer that divides by the root mean square (Zhang and Sennrich 2019); in float32 it is one operation."
     if layer.weight.dtype != torch.float32: return layer
     return partial(rms_norm, normalized_shape=layer.weight.shape, weight=layer.weight, eps=layer.variance_epsilon)
@@ -58,14 +59,15 @@ def rotation(cos:torch.Tensor, sin:torch.Tensor)->Callable[[torch.Tensor], torch
 
 class Layer:
     "A decoder layer of Qwen2 or Llama, with its weights as they are when it is made."
-    def __init__(self, layer:nn.Module): # Of transformers
+    def __init__(self, layer:Any): # Of transformers
         attention, mlp = layer.self_attn, layer.mlp
         q, k, v, self.project = (_linear(getattr(attention, f'{x}_proj')) for x in 'qkvo')
         gate, up, self.down = (_linear(getattr(mlp, f'{x}_proj')) for x in ('gate', 'up', 'down'))
         self.heads, self.gates = _together([q, k, v]), _together([gate, up])
         self.act, self.size = mlp.act_fn, attention.head_dim
         self.counts = [x.out_features // self.size for x in (q, k, v)]
-        self.before, self.after = root_mean_square(layer.input_layernorm), root_mean_square(layer.post_attention_layernorm)
+        norms = layer.input_layernorm, layer.post_attention_layernorm
+        self.before, self.after = (root_mean_square(x) for x in norms)
 
     def __call__(self, h:torch.Tensor,  # (R, w, hidden)
                  rotate:Callable,       # See `rotation`
@@ -81,29 +83,32 @@ class Layer:
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0019
 class _Cached:
     "Keys `(R, heads, size, room)` and values `(R, heads, room, size)` of a layer."
-    ROOM = 64   # Tokens
+    ROOM = 16   # Tokens; unused room lies between what a step reads
     def __init__(self, keys:torch.Tensor, values:torch.Tensor): # Both (R, heads, length, size)
-        self.length = keys.shape[2]
-        self.keys = pad(keys.transpose(2, 3), (0, self.ROOM))
-        self.values = pad(values, (0, 0, 0, self.ROOM))
+        self.length, self.keys, self.values = keys.shape[2], keys.transpose(2, 3), values
+        self._make_room()
+
+    def _make_room(self):
+        more = self.length + self.ROOM - self.values.shape[2]
+        self.keys, self.values = pad(self.keys, (0, more)), pad(self.values, (0, 0, 0, more))
 
     def select(self, rows:torch.Tensor):
         "Keep some rows `(R',)`, which may repeat."
         self.keys, self.values = self.keys[rows], self.values[rows]
 
-    def append(self, k:torch.Tensor, v:torch.Tensor): # (R, w, heads, size)
-        "Write the keys and values of some tokens."
+    def _append(self, k:torch.Tensor, v:torch.Tensor):
         start, self.length = self.length, self.length + k.shape[1]
-        if self.length > self.values.shape[2]:
-            room = self.ROOM + k.shape[1]
-            self.keys, self.values = pad(self.keys, (0, room)), pad(self.values, (0, 0, 0, room))
+        if self.length > self.values.shape[2]: self._make_room()
         self.keys[..., start:self.length] = k.permute(0, 2, 3, 1)
         self.values[:, :, start:self.length] = v.transpose(1, 2)
 
-    def attend(self, q:torch.Tensor,       # (R, w, heads, size)
-               hidden:torch.Tensor|None    # (R, w, length), 0 or -inf; None where everything is seen
-              )->torch.Tensor:             # (R, w, heads * size)
-        "Attention to all that is kept; several heads may share keys and values."
+    def attend(self, hidden:torch.Tensor|None,   # (R, w, length), 0 or -inf; None where everything is seen
+               q:torch.Tensor,                   # (R, w, heads, size)
+               k:torch.Tensor,                   # (R, w, heads of keys, size)
+               v:torch.Tensor                    # The same
+              )->torch.Tensor:                   # (R, w, heads * size)
+        "Keep the keys and values of some tokens; their attention to all that is kept. Heads may share keys and values."
+        self._append(k, v)
         (R, w, heads, size), shared = q.shape, self.keys.shape[1]
         keys, values = self.keys[..., :self.length].flatten(0, 1), self.values[:, :, :self.length].flatten(0, 1)
         q = (q * size**-0.5).unflatten(2, (shared, -1)).permute(0, 2, 3, 1, 4).reshape(R * shared, -1, size)
@@ -120,13 +125,15 @@ class LayerDecoder:
         self.policy, self.reader = policy, Decoder(policy)
         self.body, self.head = self.reader.model.model, self.reader.model.get_output_embeddings()
         self.layers, self.norm = [Layer(x) for x in self.body.layers], root_mean_square(self.body.norm)
+        self.cache = list[_Cached]()
 
     def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
         "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
         logits = self.reader.read(prompts, copies)
-        self.cache, self.reader.cache = [_Cached(x.keys, x.values) for x in self.reader.cache.layers], None
+        self.cache = [_Cached(x.keys, x.values) for x in self.reader.cache.layers]
+        self.reader.cache = None   # Frees it
         self.pad, self.padded, self.length = self.reader.pad, self.reader.padded, self.reader.length
-        self._look_ahead()
+        self.turns, self.padding = self._look_ahead()
         return logits
 
     def select(self, rows:torch.Tensor):
@@ -138,21 +145,17 @@ class LayerDecoder:
         "Read some tokens `(R, w)`; logits `(R, V)` for the next."
         h, places = self.body.embed_tokens(tokens), torch.arange(self.length, self.length + tokens.shape[1])
         self.length += len(places)
-        if self.length > self.padding.shape[2]: self._look_ahead()
+        if self.length > self.padding.shape[2]: self.turns, self.padding = self._look_ahead()
         rotate, hidden = rotation(*(x[places - self.pad[:, None]] for x in self.turns)), self._hidden(places)
-        for layer, cached in zip(self.layers, self.cache): h = layer(h, rotate, partial(self._attend, cached, hidden))
+        for layer, cached in zip(self.layers, self.cache): h = layer(h, rotate, partial(cached.attend, hidden))
         return self.head(self.norm(h[:, -1]))
 
-    @staticmethod
-    def _attend(cached:_Cached, hidden:torch.Tensor|None, q:torch.Tensor, k:torch.Tensor, v:torch.Tensor)->torch.Tensor:
-        cached.append(k, v)
-        return cached.attend(q, hidden)
-
-    def _look_ahead(self):
+    def _look_ahead(self)->tuple[list[torch.Tensor], torch.Tensor]:
+        "Cosines and sines `(places, size)`; and -inf where rows are padded, else 0, `(R, 1, places)`."
         places = torch.arange(self.length + self.AHEAD)
-        self.turns = [x[0] for x in self.body.rotary_emb(self.head.weight, places[None])]   # (places, size) each
         hidden = places < self.pad[:, None, None]
-        self.padding = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)   # (R, 1, places)
+        padding = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
+        return [x[0] for x in self.body.rotary_emb(self.head.weight, places[None])], padding
 
 
     def _hidden(self, places:torch.Tensor)->torch.Tensor|None: # (R, w, length)

@@ -6,11 +6,12 @@
 __all__ = ['sample']
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b67bbd97
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
@@ -25,17 +26,17 @@ from ..problems.stages import PLAIN_STOP
 # %% ../../nbs/06_model/03_rollout.ipynb #ffa90389
 class _Step(NamedTuple):
     "One token of each of `B` transcripts."
-    token: torch.Tensor    # (B,)
-    stage: torch.Tensor    # (B,)
-    chosen: torch.Tensor   # (B,) bool; other tokens were forced
-    logp: torch.Tensor     # (B,) 0 where forced
-    cut: torch.Tensor      # (B,) bool, stages cut off here at the limit of tokens
-    alive: torch.Tensor    # (B,) bool, transcripts that were not yet finished
+    token: np.ndarray    # (B,)
+    stage: np.ndarray    # (B,)
+    chosen: np.ndarray   # (B,) bool; other tokens were forced
+    logp: np.ndarray     # (B,) 0 where forced
+    cut: np.ndarray      # (B,) bool, stages cut off here at the limit of tokens
+    alive: np.ndarray    # (B,) bool, transcripts that were not yet finished
 
 def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # `B` openings
     "Right-padded transcripts of `S` stages, without texts."
     opening = pad_sequence([torch.tensor(ids) for ids in openings], batch_first=True, padding_value=-1)
-    token, stage, chosen, logp, cut, alive = (torch.stack(field, 1) for field in zip(*log))   # (B, steps)
+    token, stage, chosen, logp, cut, alive = (torch.tensor(np.stack(field, 1)) for field in zip(*log))   # (B, steps)
     real = torch.cat([opening >= 0, alive], 1)
     order = real.int().argsort(dim=1, descending=True, stable=True)[:, :int(real.sum(1).max())]
     mask, none = real.gather(1, order), torch.zeros_like(opening)
@@ -60,6 +61,12 @@ def _completing(tokenizer, stop:str)->list[int]:
     texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))]) if stop else []
     return [i for i, text in enumerate(texts) if stop[-1] in text]
 
+def _among(ids:Iterable[int], vocabulary:int)->np.ndarray: # (vocabulary,) bool
+    "Whether each token is one of `ids`."
+    found = np.zeros(vocabulary, dtype=bool)
+    found[[i for i in ids if i < vocabulary]] = True
+    return found
+
 class _StageEnds:
     "Recognises the tokens that end a stage."
     def __init__(self, policy, stop:str|None): # `stop` as in `sample`
@@ -69,19 +76,20 @@ class _StageEnds:
         self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
         ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
-        self.end_tokens = torch.tensor(sorted(ids), dtype=torch.long)
-        self.completing = torch.tensor(_completing(tokenizer, self.stop), dtype=torch.long)
+        vocabulary = max(len(tokenizer), policy.model.config.get_text_config().vocab_size)
+        self.ends = _among(ids, vocabulary)
+        self.completing = _among(_completing(tokenizer, self.stop), vocabulary)
 
-    def reached(self, log:list[_Step], owner:torch.Tensor, token:torch.Tensor, forced:torch.Tensor)->torch.Tensor:
+    def reached(self, log:list[_Step], owner:np.ndarray, token:np.ndarray, forced:np.ndarray)->np.ndarray:
         "`(R,)` bool: rows whose `token` is an end token, or completes the stop text with the last tokens of the log."
-        stopped = torch.isin(token, self.completing) & ~forced
-        for row in stopped.nonzero().flatten().tolist():
-            i, tail = int((owner == row).nonzero()[0]), [int(token[row])]
+        stopped = self.completing[token] & ~forced
+        for row in stopped.nonzero()[0]:
+            i, tail = int((owner == row).argmax()), [int(token[row])]
             for step in reversed(log[1 - self.window:]):
                 if not step.chosen[i]: break
                 tail.append(int(step.token[i]))
             stopped[row] = self.stop in self.tokenizer.decode(tail[::-1])
-        return torch.isin(token, self.end_tokens) | stopped
+        return self.ends[token] | stopped
 
 # %% ../../nbs/06_model/03_rollout.ipynb #c21339e2
 class _Rows:
@@ -89,37 +97,38 @@ class _Rows:
     def __init__(self, pieces:Sequence[Sequence[list[int]]]):
         texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in (*row, [])]
         # (R, S + 1, tokens); finished rows are in stage S, which is empty
-        self.forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
+        self.forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1)).numpy()
         self.length = (self.forced >= 0).sum(-1)
-        self.stage = torch.zeros(len(pieces), dtype=torch.long)
-        self.fed = self.length[:, 0].clone()   # The opening is read at once
-        self.written = torch.zeros_like(self.stage)
+        self.stage = np.zeros(len(pieces), dtype=int)
+        self.fed = self.length[:, 0].copy()   # The opening is read at once
+        self.written = np.zeros_like(self.stage)
 
-    def select(self, rows:torch.Tensor):
+    def select(self, rows:Sequence[int]):
         for name, x in vars(self).items(): setattr(self, name, x[rows])
 
     @property
-    def finished(self)->torch.Tensor: return self.stage == self.length.shape[1] - 1
+    def finished(self)->np.ndarray: return self.stage == self.length.shape[1] - 1
 
-    def at_stage(self, x:torch.Tensor)->torch.Tensor:
+    def at_stage(self, x:np.ndarray, *place:np.ndarray)->np.ndarray: # `place` (R,) of further dimensions
         "The part of `x` `(R, S + 1, ...)` that belongs to each row's stage."
-        return x[torch.arange(len(x)), self.stage]
+        return x[np.arange(len(x)), self.stage, *place]
 
-    def waiting(self)->torch.Tensor:
+    def waiting(self)->np.ndarray:
         "How many forced tokens each row is fed before it chooses one."
         return self.at_stage(self.length) - self.fed
 
-    def next_forced(self)->torch.Tensor:
+    def next_forced(self)->np.ndarray:
         "Each row's next forced token; any number where it has none."
-        return self.at_stage(self.forced).gather(1, self.fed[:, None].clamp(max=self.forced.shape[2] - 1)).squeeze(1)
+        return self.at_stage(self.forced, np.minimum(self.fed, self.forced.shape[2] - 1))
 
-    def step(self, forced:torch.Tensor, ended:torch.Tensor, token:torch.Tensor):
+    def step(self, forced:np.ndarray, ended:np.ndarray, token:np.ndarray):
         "Count one token. A row that ended goes to its next stage, and is not fed the token that ended it again."
         self.fed, self.written, self.stage = self.fed + forced, self.written + ~forced, self.stage + ended
-        self.fed = torch.where(ended, (self.at_stage(self.forced)[:, 0] == token).long(), self.fed)
-        self.written = torch.where(ended, 0, self.written)
+        if not ended.any(): return
+        self.fed = np.where(ended, self.at_stage(self.forced, np.zeros_like(self.fed)) == token, self.fed)
+        self.written = np.where(ended, 0, self.written)
 
-def _step(rows:_Rows, owner:torch.Tensor, token:torch.Tensor, *, chosen, logp, cut)->_Step: # `(R,)` but for `owner`
+def _step(rows:_Rows, owner:np.ndarray, token:np.ndarray, *, chosen, logp, cut)->_Step: # `(R,)` but for `owner`
     "The step of every transcript, from one token of each row."
     step = _Step(*(x[owner] for x in (token, rows.stage, chosen, logp, cut, ~rows.finished)))
     return step._replace(alive=step.alive & (owner >= 0))
@@ -129,16 +138,16 @@ class _Grouping(NamedTuple):
     "The rows that continue."
     rows: list[int]       # Rows that continue; they may repeat
     first: list[int]      # The first transcript of each
-    owner: torch.Tensor   # (B,) the place of each transcript in `rows`, -1 where it is finished
+    owner: np.ndarray     # (B,) the place of each transcript in `rows`, -1 where it is finished
 
 def _regroup(stage:list[int],                     # Of each row, after the step
              ended:list[bool],                    # Rows that ended a stage in this step
-             owner:torch.Tensor, *,               # (B,) before
+             owner:np.ndarray, *,                 # (B,) before
              heat:Sequence[float],                # Temperature of each stage
              history:Callable[[int], list[int]]   # All tokens of a transcript
             )->_Grouping:
     "Split rows that begin to explore, merge rows that explored to the same text, drop finished ones."
-    result, places = _Grouping([], [], torch.full_like(owner, -1)), dict[tuple, int]()
+    result, places = _Grouping([], [], np.full_like(owner, -1)), dict[tuple, int]()
     for i, row in enumerate(owner.tolist()):
         k = stage[row]
         if row < 0 or k == len(heat): continue
@@ -157,14 +166,14 @@ class _Sampling:
     "Transcripts being sampled side by side."
     def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], limits:list[int],
                  chance:torch.Tensor, top_p:float, stop:str|None): # `chance` is (B, S, largest limit of tokens)
-        self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu(), top_p
+        self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu().numpy(), top_p
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
-        self.openings, self.heats = [row[0] for row in pieces], torch.tensor([*heat, heat[-1]])
-        self.limits = torch.tensor([*limits, limits[-1]])   # Finished rows are in a stage more
+        self.openings, self.heats = [row[0] for row in pieces], np.array([*heat, heat[-1]], np.float32)
+        self.limits = np.array([*limits, limits[-1]])   # Finished rows are in a stage more
         self.decoder, self.rows = fastest_decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
         self.logits = self.decoder.read(self.openings, copies)
-        self.owner = torch.arange(len(pieces) * n) // (n // copies)
-        self.first = torch.arange(len(self.logits)) * (n // copies)
+        self.owner = np.arange(len(pieces) * n) // (n // copies)
+        self.first = np.arange(len(self.logits)) * (n // copies)
         self.ends, self.log = _StageEnds(policy, stop), list[_Step]()
 
     def run(self)->Transcripts:
@@ -178,14 +187,15 @@ class _Sampling:
                 token = self.regroup(token, ended)
             self.read_on(token)
 
-    def next_token(self)->tuple[torch.Tensor, torch.Tensor]:
+    def next_token(self)->tuple[np.ndarray, np.ndarray]:
         "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
         rows, (_, S, most) = self.rows, self.chance.shape
-        chance = self.chance[self.first, rows.stage.clamp(max=S - 1), rows.written.clamp(max=most - 1)]
-        heat, chance = self.heats[rows.stage], chance.to(self.policy.device)
-        token, logp = (x.cpu() for x in choose(self.logits, heat, chance, self.top_p))   # Waits for the device
+        chance = self.chance[self.first, np.minimum(rows.stage, S - 1), np.minimum(rows.written, most - 1)]
+        heat, chance = (torch.from_numpy(x) for x in (self.heats[rows.stage], chance))
+        chosen = choose(self.logits, heat, chance.to(self.policy.device), self.top_p)
+        token, logp = (x.cpu().numpy() for x in chosen)   # Waits for the device
         forced = rows.waiting() > 0
-        token, logp = torch.where(forced, rows.next_forced(), token), torch.where(forced, 0., logp)
+        token, logp = np.where(forced, rows.next_forced(), token), np.where(forced, np.float32(0), logp)
         reached = self.ends.reached(self.log, self.owner, token, forced)
         cut = ~forced & ~reached & (rows.written + 1 >= self.limits[rows.stage])
         ended = ~forced & (reached | cut) & ~rows.finished
@@ -193,28 +203,28 @@ class _Sampling:
         rows.step(forced, ended, token)
         return token, ended
 
-    def regroup(self, token:torch.Tensor, ended:torch.Tensor)->torch.Tensor:
+    def regroup(self, token:np.ndarray, ended:np.ndarray)->np.ndarray:
         "Split, merge and drop rows; the tokens `(R',)` of those that continue."
-        log = torch.stack([step.token for step in self.log], 1)
+        log = np.stack([step.token for step in self.log], 1)
         def history(i): return [i // self.n, *log[i].tolist()]
         grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, heat=self.heat, history=history)
         self.owner = grouping.owner
         if grouping.rows == list(range(len(token))): return token
-        rows, self.first = (torch.tensor(x) for x in (grouping.rows, grouping.first))
-        self.rows.select(rows)
-        self.decoder.select(rows)
-        return token[rows]
+        self.first = np.array(grouping.first)
+        self.rows.select(grouping.rows)
+        self.decoder.select(torch.tensor(grouping.rows))
+        return token[grouping.rows]
 
-    def read_on(self, token:torch.Tensor):
+    def read_on(self, token:np.ndarray):
         "Read each row's token, and the forced tokens that all rows are fed next."
         rows, tokens = self.rows, [token]
-        for _ in range(int(rows.waiting().masked_fill(rows.finished, rows.forced.shape[2]).min())):
-            forced, given = rows.waiting() > 0, rows.next_forced().clamp(min=0)
-            none = torch.zeros_like(forced)
-            self.log.append(_step(rows, self.owner, given, chosen=none, logp=none.float(), cut=none))
+        for _ in range(rows.waiting()[~rows.finished].min()):
+            forced, given = rows.waiting() > 0, rows.next_forced().clip(min=0)
+            none = np.zeros_like(forced)
+            self.log.append(_step(rows, self.owner, given, chosen=none, logp=none.astype(np.float32), cut=none))
             rows.step(forced, none, given)
             tokens.append(given)
-        self.logits = self.decoder.feed(torch.stack(tokens, 1))
+        self.logits = self.decoder.feed(torch.from_numpy(np.stack(tokens, 1)))
 
     def transcripts(self)->Transcripts:
         "The finished transcripts."

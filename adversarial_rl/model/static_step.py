@@ -126,7 +126,9 @@ class StaticDecoder:
         h = self.body.embed_tokens(tokens)
         rotate = rotation(*self.body.rotary_emb(h, places))
         for layer, store in zip(self.layers, stores):
-            def attend(q, k, v, store=store): return _attend(q, *store(k, v), mask)
+            def attend(q, k, v, store=store):
+                k, v = store(k, v)
+                return _attend(q, k, v, mask)
             h = layer(h, rotate, attend)
         return h   # (R, w, hidden), before the last norm
 
