@@ -30,6 +30,7 @@ from ..learn.ppo import Learner
 from ..learn.transcripts import Transcripts
 from ..model.decoding import Decoder, kv_numbers
 from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
+from ..model.layers import LayerDecoder
 from ..model.policy import load_model, Policy
 from ..model.rollout import sample
 from ..model.static_step import StaticDecoder
@@ -224,7 +225,9 @@ def _compiled(step:Callable)->Callable:
 
 def _step_ways(policy:Policy, rows:int, compiled:bool)->dict[str, Callable]:
     "For each way a function that prepares it, inside which no adapter runs unless it says so."
-    ways: dict[str, Callable] = {'this project': Decoder, 'fixed shapes': partial(StaticDecoder, record=None)}
+    ways: dict[str, Callable] = {'general decoder': Decoder}
+    if policy.device.type == 'cpu': ways['layers computed here'] = LayerDecoder
+    else: ways['fixed shapes'] = partial(StaticDecoder, record=None)
     if compiled: ways['fixed shapes, compiled'] = partial(StaticDecoder, record=_compiled)
     if policy.device.type == 'cuda': ways['fixed shapes, recorded'] = StaticDecoder
     prepared = {name: partial(_stepping, policy, rows, make) for name, make in ways.items()}
@@ -243,10 +246,10 @@ def _bench_steps(policy:Policy, label:str, machine:_Machine, rows:int, *, rounds
         prepared = {name: _timed(prepare) for name, prepare in _step_ways(policy, rows, compiled).items()}
         steps = {name: step for name, (step, _) in prepared.items()}
         results = in_turns(steps, rounds)
-    results['this project, adapter apart'] = in_turns({'': beside}, rounds)['']
-    prepared['this project, adapter apart'] = apart
+    results['general decoder, adapter apart'] = in_turns({'': beside}, rounds)['']
+    prepared['general decoder, adapter apart'] = apart
     floor = _step_floor(policy, machine, rows, _PROMPT)
-    usual = median(results['this project'])
+    usual = median(results['general decoder'])
     return [[label, str(rows), name, spread([1000 * s for s in xs], 2), f'{usual / median(xs):.2f}',
              f'{prepared[name][1]:.1f}', f'{1000 * floor:.2f}'] for name, xs in results.items()]
 

@@ -130,8 +130,10 @@ class LayerDecoder:
     def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
         "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
         logits = self.reader.read(prompts, copies)
-        self.cache = [_Cached(x.keys, x.values) for x in self.reader.cache.layers]
-        self.reader.cache = None   # Frees it
+        layers, self.reader.cache, self.cache = self.reader.cache.layers, None, []
+        while layers:
+            layer = layers.pop(0)   # Freed when it is copied
+            self.cache.append(_Cached(layer.keys, layer.values))
         self.pad, self.padded, self.length = self.reader.pad, self.reader.padded, self.reader.length
         self.turns, self.padding = self._look_ahead()
         return logits
