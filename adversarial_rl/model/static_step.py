@@ -16,7 +16,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from ..core.errors import one_line, out_of_memory
 from .decoding import Decoder
-from .layers import has_known_layers, Layer, LayerDecoder, root_mean_square, rotation
+from .layers import has_known_layers, Layer, LayerDecoder, root_mean_square, rotation, turns
 
 # %% ../../nbs/06_model/09_static_step.ipynb #5a1c0006
 def _attend(q:torch.Tensor,          # (R, w, heads, size)
@@ -124,7 +124,7 @@ class StaticDecoder:
 
     def _forward(self, tokens:torch.Tensor, places:torch.Tensor, stores:Sequence[Callable], mask=None)->torch.Tensor:
         h = self.body.embed_tokens(tokens)
-        rotate = rotation(*self.body.rotary_emb(h, places))
+        rotate = rotation(turns(*self.body.rotary_emb(h, places)))
         for layer, store in zip(self.layers, stores):
             def attend(q, k, v, store=store):
                 k, v = store(k, v)
