@@ -151,13 +151,32 @@ class ValueHead(nn.Linear):
 
 # %% ../../nbs/06_model/01_policy.ipynb #e5fecf5e
 LOGITS = 2**25   # Numbers held at a time
-_KEPT = 2**22    # Numbers of one call that the graph keeps; more are computed again in the backward pass
 
-def _score(h, head, targets, temperature):
-    "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`, in float32."
-    logits = head(h).float() / temperature
-    logp = logits.log_softmax(-1)
-    return logp.gather(-1, targets[:, None]).squeeze(-1), -(logp.exp() * logp).sum(-1)
+class _Scored(torch.autograd.Function):
+    "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; only `h` and the former learn."
+    SCALE = 2.**10   # Of gradients between the passes, so that float16 holds those of unlikely tokens
+
+    @staticmethod
+    def forward(ctx, h, head, targets, temperature):
+        learns, at = ctx.needs_input_grad[0], targets[:, None]
+        with torch.set_grad_enabled(learns):
+            given = h.detach().requires_grad_(learns)
+            logits = head(given)
+        z = logits.detach().float()
+        all_logp = (z if temperature == 1 else z / temperature).log_softmax(-1)
+        logp, p = all_logp.gather(-1, at), all_logp.exp()
+        entropy = -torch.linalg.vecdot(p, all_logp)
+        if learns:
+            scale = _Scored.SCALE / temperature
+            slope = p.mul_(-scale).scatter_add_(-1, at, torch.full_like(logp, scale))
+            ctx.save_for_backward(*torch.autograd.grad(logits, given, slope.to(logits.dtype)))
+        ctx.mark_non_differentiable(entropy)
+        return logp.squeeze(-1), entropy
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        slope, = ctx.saved_tensors   # (n, hidden)
+        return (slope * (grad / _Scored.SCALE)[:, None]).to(slope.dtype), None, None, None
 
 class OutputLayer:
     "A model's logits `(n, hidden) -> (n, vocabulary)`: its output layer, then what its configuration does to them."
@@ -180,14 +199,10 @@ def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens ar
                  targets:torch.Tensor,   # (n,) token ids
                  temperature:float=1.0   # Of the sampling
                 )->tuple[torch.Tensor, torch.Tensor]: # Log-probabilities and entropies (n,), float32
-    "Log-probabilities and entropies without holding all logits at once."
+    "Log-probabilities and entropies without holding all logits at once; `h` learns from the former, `head` does not."
     n = max(1, LOGITS // head.weight.shape[0])
     if not len(h): return h.new_zeros(0), h.new_zeros(0)
-    recompute = len(h) * head.weight.shape[0] > _KEPT and torch.is_grad_enabled()
-    def score(*part):
-        if not recompute: return _score(*part)
-        return torch.utils.checkpoint.checkpoint(_score, *part, use_reentrant=False)
-    parts = [score(hs, head, tokens, temperature) for hs, tokens in zip(h.split(n), targets.split(n))]
+    parts = [_Scored.apply(hs, head, tokens, temperature) for hs, tokens in zip(h.split(n), targets.split(n))]
     logp, entropy = (torch.cat(column) for column in zip(*parts))
     return logp, entropy
 
