@@ -154,7 +154,7 @@ LOGITS = 2**25   # Numbers held at a time
 
 class _Scored(torch.autograd.Function):
     "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; only `h` and the former learn."
-    SCALE = 2.**10   # Of gradients between the passes, so that float16 holds those of unlikely tokens
+    SCALE = 2.**6   # Of gradients between the passes, so that float16 holds those of unlikely tokens
 
     @staticmethod
     def forward(ctx, h, head, targets, temperature):
