@@ -124,8 +124,8 @@ def test_other_models_and_number_types_go_the_general_way(tokenizer):
     mistral.device = qwen2.device = torch.device('cuda')
     assert isinstance(fastest_decoder(qwen2), StaticDecoder) and isinstance(fastest_decoder(mistral), Decoder)
     windowed = Qwen2Config(vocab_size=9, **SIZES, use_sliding_window=True, sliding_window=4, max_window_layers=0)
-    yarn = Qwen2Config(vocab_size=9, **SIZES, rope_parameters=dict(rope_type='dynamic', factor=2., rope_theta=1e4))
-    assert not any(has_known_layers(Qwen2ForCausalLM(config)) for config in (windowed, yarn))
+    dynamic = Qwen2Config(vocab_size=9, **SIZES, rope_parameters=dict(rope_type='dynamic', factor=2., rope_theta=1e4))
+    assert not any(has_known_layers(Qwen2ForCausalLM(config)) for config in (windowed, dynamic))
 
 
 def test_a_step_that_cannot_be_recorded_costs_speed_alone(tokenizer, monkeypatch, capsys):

@@ -29,13 +29,13 @@ def choose(logits:torch.Tensor,       # (B, V)
            top_p:float=1.0            # Only the most likely tokens that reach this together (Holtzman et al. 2020)
           )->tuple[torch.Tensor, torch.Tensor]:
     "Tokens `(B,)` and their log-probabilities `(B,)` at that temperature, or at 1 where it is 0."
-    logits, greedy, usual = logits.float(), temperature == 0, bool((temperature == 1).all())
-    if not usual: logits = logits / torch.where(greedy, 1., temperature).to(logits.device)[:, None]
+    logits, greedy, usual = logits.float(), temperature == 0, temperature == 1
+    if not (usual | greedy).all(): logits = logits / torch.where(greedy, 1., temperature).to(logits.device)[:, None]
     p = logits.softmax(-1)
     if top_p < 1: p = _nucleus(p, top_p)
     total = p.cumsum(-1)
     token = torch.searchsorted(total, chance[:, None] * total[:, -1:], right=True).clamp(max=p.shape[-1] - 1)
-    if not usual and greedy.any():
+    if greedy.any():
         token = torch.where(greedy.to(p.device)[:, None], logits.argmax(-1, keepdim=True), token)
     logp = p.gather(-1, token).clamp(min=torch.finfo(p.dtype).tiny).log()   # Rounding may draw what has none
     return token.squeeze(-1), logp.squeeze(-1)

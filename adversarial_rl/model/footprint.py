@@ -65,7 +65,7 @@ def _learning_bytes(shape:_Shape, tokens:int, width:int, checkpointing:bool)->in
     of_layer = tokens * ((4 * shape.inner + 2 * shape.hidden + 2 * shape.kv) * width + 4 * shape.hidden * 4)
     stored = shape.layers * of_layer
     if checkpointing: stored = shape.layers * tokens * shape.hidden * width + of_layer
-    return stored + 5 * min(LOGITS, tokens * shape.vocabulary) * 4
+    return stored + 4 * min(LOGITS, tokens * shape.vocabulary) * 4
 
 # %% ../../nbs/06_model/06_footprint.ipynb #5cb9e35e
 def _sampling_bytes(shape:_Shape, rows:int, length:int, width:int)->int: # Rows of `length` tokens, bytes of a weight

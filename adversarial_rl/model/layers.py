@@ -24,7 +24,7 @@ def has_known_layers(model # Of transformers, or of peft around it
                     )->bool:
     "Whether a model's layers can be computed here."
     model = model.get_base_model() if hasattr(model, 'get_base_model') else model
-    if type(model).__name__ not in _FAMILIES: return False
+    if type(model).__name__ not in _FAMILIES or not type(model).__module__.startswith('transformers.'): return False
     if not all(p.is_floating_point() for p in model.parameters()): return False   # Four or eight bits
     windows = any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
     return not windows and model.model.rotary_emb.rope_type in ('default', 'linear', 'llama3')
@@ -37,6 +37,7 @@ def _linear(layer:Any)->Any:
 def _together(layers:Sequence[Any])->Callable[[torch.Tensor], torch.Tensor]:
     "The results of several linear layers for one input, side by side; one product where they are small and plain."
     plain = all(type(x) is nn.Linear and 'forward' not in vars(x) for x in layers)
+    if plain and len(layers) == 1: return partial(linear, weight=layers[0].weight, bias=layers[0].bias)
     if not plain or sum(x.weight.numel() for x in layers) >= LARGE:
         return layers[0] if len(layers) == 1 else lambda x: torch.cat([layer(x) for layer in layers], -1)
     weight, biases = torch.cat([x.weight for x in layers]), [x.bias for x in layers if x.bias is not None]
@@ -53,22 +54,22 @@ def turns(cos:torch.Tensor, sin:torch.Tensor)->torch.Tensor: # Both (..., size),
     first, second = sin.chunk(2, -1)
     return torch.stack((cos, torch.cat((-first, second), -1)), -2)
 
-def rotation(turns:torch.Tensor # (R or 1, w, 2, size)
+def rotation(of_places:torch.Tensor # (R or 1, w, 2, size), see `turns`
             )->Callable[[torch.Tensor], torch.Tensor]:
     "Turns queries or keys `(R, w, heads, size)` by their positions (Su et al. 2021)."
-    cos, sin = turns[:, :, :1], turns[:, :, 1:]
+    cos, sin = of_places[:, :, :1], of_places[:, :, 1:]
     def rotate(x):
         first, second = x.chunk(2, -1)
         return torch.addcmul(x * cos, torch.cat((second, first), -1), sin)
     return rotate
 
 class Layer:
-    "A decoder layer of Qwen2 or Llama, with its weights as they are when it is made."
+    "A decoder layer of Qwen2 or Llama; made anew where weights change, because it copies small ones."
     def __init__(self, layer:Any): # Of transformers
         attention, mlp = layer.self_attn, layer.mlp
         q, k, v, o = (_linear(getattr(attention, f'{x}_proj')) for x in 'qkvo')
         gate, up, down = (_linear(getattr(mlp, f'{x}_proj')) for x in ('gate', 'up', 'down'))
-        self.heads, self.project, self.gates, self.down = (_together(x) for x in ([q, k, v], [o], [gate, up], [down]))
+        self.qkv, self.project, self.gates, self.down = (_together(x) for x in ([q, k, v], [o], [gate, up], [down]))
         self.act, self.size = mlp.act_fn, attention.head_dim
         self.counts = [x.out_features // self.size for x in (q, k, v)]
         norms = layer.input_layernorm, layer.post_attention_layernorm
@@ -78,9 +79,9 @@ class Layer:
                  rotate:Callable,       # See `rotation`
                  attend:Callable        # Of queries, keys and values (R, w, heads, size); gives (R, w, heads * size)
                 )->torch.Tensor:        # (R, w, hidden)
-        heads, (nq, nk, nv) = self.heads(self.before(h)).unflatten(-1, (-1, self.size)), self.counts
-        turned, v = heads.split([nq + nk, nv], 2)
-        q, k = rotate(turned).split([nq, nk], 2)
+        qkv, (nq, nk, nv) = self.qkv(self.before(h)).unflatten(-1, (-1, self.size)), self.counts
+        qk, v = qkv.split([nq + nk, nv], 2)
+        q, k = rotate(qk).split([nq, nk], 2)
         h = h + self.project(attend(q, k, v))
         gate, up = self.gates(self.after(h)).chunk(2, -1)
         return h + self.down(self.act(gate) * up)
@@ -88,7 +89,7 @@ class Layer:
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0019
 class _Cached:
     "Keys `(R, heads, size, room)` and values `(R, heads, room, size)` of a layer."
-    ROOM = 16   # Tokens; unused room lies between what a step reads
+    ROOM = 16   # Tokens; more of it would spread in memory what a step reads
     def __init__(self, keys:torch.Tensor, values:torch.Tensor): # Both (R, heads, length, size)
         self.length, self.keys, self.values = keys.shape[2], keys.transpose(2, 3), values
         self._make_room()
@@ -107,18 +108,18 @@ class _Cached:
         self.keys[..., start:self.length] = k.permute(0, 2, 3, 1)
         self.values[:, :, start:self.length] = v.transpose(1, 2)
 
-    def attend(self, hidden:torch.Tensor|None,   # (R, w, length), 0 or -inf; None where everything is seen
+    def attend(self, unseen:torch.Tensor|None,   # (R or 1, w or 1, length), 0 or -inf; None where everything is seen
                q:torch.Tensor,                   # (R, w, heads, size)
                k:torch.Tensor,                   # (R, w, heads of keys, size)
                v:torch.Tensor                    # The same
               )->torch.Tensor:                   # (R, w, heads * size)
         "Keep the keys and values of some tokens; their attention to all that is kept. Heads may share keys and values."
         self._append(k, v)
-        (R, w, heads, size), shared = q.shape, self.keys.shape[1]
+        (R, w, heads, size), of_keys = q.shape, self.keys.shape[1]
         keys, values = self.keys[..., :self.length].flatten(0, 1), self.values[:, :, :self.length].flatten(0, 1)
-        q = (q * size**-0.5).unflatten(2, (shared, -1)).permute(0, 2, 3, 1, 4).reshape(R * shared, -1, size)
-        score = torch.bmm(q, keys)   # (R * shared, heads / shared * w, length)
-        if hidden is not None: score.view(R, heads, w, -1).add_(hidden[:, None])
+        q = (q * size**-0.5).unflatten(2, (of_keys, -1)).permute(0, 2, 3, 1, 4).reshape(R * of_keys, -1, size)
+        score = torch.bmm(q, keys)   # (R * of_keys, heads / of_keys * w, length)
+        if unseen is not None: score.view(R, heads, w, -1).add_(unseen[:, None])
         x = torch.bmm(score.softmax(-1), values)
         return x.view(R, heads, w, size).transpose(1, 2).reshape(R, w, -1)
 
@@ -127,7 +128,7 @@ class LayerDecoder:
     "Reads prompts and then tokens, as `Decoder` does, for a model that `has_known_layers`, in float32."
     AHEAD = 256   # Places of tokens to come
     def __init__(self, policy): # As for `Decoder`
-        self.policy, self.reader = policy, Decoder(policy)
+        self.reader = Decoder(policy)
         self.body, self.head = self.reader.model.model, self.reader.model.get_output_embeddings()
         self.layers, self.norm = [Layer(x) for x in self.body.layers], root_mean_square(self.body.norm)
         self.cache = list[_Cached]()
@@ -153,19 +154,18 @@ class LayerDecoder:
         h, places = self.body.embed_tokens(tokens), torch.arange(self.length, self.length + tokens.shape[1])
         self.length += len(places)
         if self.length > self.padding.shape[2]: self.turns, self.padding = self._look_ahead()
-        rotate, hidden = rotation(self.turns[places - self.pad[:, None]]), self._hidden(places)
-        for layer, cached in zip(self.layers, self.cache): h = layer(h, rotate, partial(cached.attend, hidden))
+        rotate, unseen = rotation(self.turns[places - self.pad[:, None]]), self._unseen(places)
+        for layer, cached in zip(self.layers, self.cache): h = layer(h, rotate, partial(cached.attend, unseen))
         return self.head(self.norm(h[:, -1]))
 
     def _look_ahead(self)->tuple[torch.Tensor, torch.Tensor]:
         "Turns `(places, 2, size)`; and -inf where rows are padded, else 0, `(R, 1, places)`."
         places = torch.arange(self.length + self.AHEAD)
-        hidden = places < self.pad[:, None, None]
-        padding = torch.zeros(hidden.shape).masked_fill_(hidden, -torch.inf)
+        padded = places < self.pad[:, None, None]
+        padding = torch.zeros(padded.shape).masked_fill_(padded, -torch.inf)
         return turns(*self.body.rotary_emb(self.head.weight, places[None]))[0], padding
 
-
-    def _hidden(self, places:torch.Tensor)->torch.Tensor|None: # (R, w, length)
+    def _unseen(self, places:torch.Tensor)->torch.Tensor|None: # See `_Cached.attend`
         if len(places) == 1: return self.padding[..., :self.length] if self.padded else None
         later = torch.arange(self.length) > places[:, None]
         return self.padding[..., :self.length].masked_fill(later, -torch.inf)

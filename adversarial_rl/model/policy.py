@@ -150,10 +150,10 @@ class ValueHead(nn.Linear):
     def forward(self, h:torch.Tensor)->torch.Tensor: return super().forward(h.detach().float()).squeeze(-1)
 
 # %% ../../nbs/06_model/01_policy.ipynb #e5fecf5e
-LOGITS = 2**25   # Numbers held at a time
+LOGITS = 2**25   # Numbers scored at a time; three to four times as many are held
 
 class _Scored(torch.autograd.Function):
-    "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; only `h` and the former learn."
+    "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; `h` learns from the former alone."
     SCALE = 2.**6   # Of gradients between the passes, so that float16 holds those of unlikely tokens
 
     @staticmethod
@@ -164,19 +164,22 @@ class _Scored(torch.autograd.Function):
             logits = head(given)
         z = logits.detach().float()
         all_logp = (z if temperature == 1 else z / temperature).log_softmax(-1)
+        del z
         logp, p = all_logp.gather(-1, at), all_logp.exp()
-        entropy = -torch.linalg.vecdot(p, all_logp)
+        entropy = -all_logp.mul_(p).sum(-1)
+        del all_logp
         if learns:
-            scale = _Scored.SCALE / temperature
-            slope = p.mul_(-scale).scatter_add_(-1, at, torch.full_like(logp, scale))
-            ctx.save_for_backward(*torch.autograd.grad(logits, given, slope.to(logits.dtype)))
+            by_logits = p.mul_(-_Scored.SCALE).scatter_add_(-1, at, torch.full_like(logp, _Scored.SCALE))
+            ctx.save_for_backward(*torch.autograd.grad(logits, given, by_logits.to(logits.dtype)))
+            ctx.scale = _Scored.SCALE * temperature
         ctx.mark_non_differentiable(entropy)
         return logp.squeeze(-1), entropy
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx, grad, _):
-        slope, = ctx.saved_tensors   # (n, hidden)
-        return (slope * (grad / _Scored.SCALE)[:, None]).to(slope.dtype), None, None, None
+        by_state, = ctx.saved_tensors   # (n, hidden)
+        return (by_state * (grad / ctx.scale)[:, None]).to(by_state.dtype), None, None, None
 
 class OutputLayer:
     "A model's logits `(n, hidden) -> (n, vocabulary)`: its output layer, then what its configuration does to them."
@@ -201,7 +204,8 @@ def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens ar
                 )->tuple[torch.Tensor, torch.Tensor]: # Log-probabilities and entropies (n,), float32
     "Log-probabilities and entropies without holding all logits at once; `h` learns from the former, `head` does not."
     n = max(1, LOGITS // head.weight.shape[0])
-    if not len(h): return h.new_zeros(0), h.new_zeros(0)
+    if not len(h): return h.new_zeros(0, dtype=torch.float32), h.new_zeros(0, dtype=torch.float32)
+    if not torch.is_grad_enabled(): h = h.detach()
     parts = [_Scored.apply(hs, head, tokens, temperature) for hs, tokens in zip(h.split(n), targets.split(n))]
     logp, entropy = (torch.cat(column) for column in zip(*parts))
     return logp, entropy

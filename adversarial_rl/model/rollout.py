@@ -64,7 +64,7 @@ def _completing(tokenizer, stop:str)->list[int]:
 def _among(ids:Iterable[int], vocabulary:int)->np.ndarray: # (vocabulary,) bool
     "Whether each token is one of `ids`."
     found = np.zeros(vocabulary, dtype=bool)
-    found[[i for i in ids if i < vocabulary]] = True
+    found[[i for i in ids if 0 <= i < vocabulary]] = True
     return found
 
 class _StageEnds:
