@@ -66,10 +66,11 @@ starter: .venv/installed-games
 	$(LAB) make_printing_starter --seed 0
 	$(LAB) make_games_starter --seed 0
 
+# An environment that has pip is kept: `--clear` would empty the folder that a link named .venv points to.
 .venv/installed: setup.py settings.ini
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit("Python 3.11 or newer is needed, this is " + sys.version.split()[0] + "; name another: make train PYTHON=python3.12")'
 	@if $(PYTHON) -c 'import torch' 2>/dev/null; then share=--system-site-packages; else share=; fi; \
-	  $(PYTHON) -m venv $$share .venv 2>/dev/null || { $(PYTHON) -m venv $$share --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }; \
+	  $(BIN)/python -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv $$share .venv 2>/dev/null || { $(PYTHON) -m venv $$share --clear --without-pip .venv && $(PYTHON) -m pip --python $(BIN)/python install -q pip; }; \
 	  test -z "$$share" || $(PYTHON) -c 'import glob, sys, sysconfig; sys.prefix == sys.base_prefix or open(glob.glob(".venv/lib/python*/site-packages")[0] + "/outer.pth", "w").write(sysconfig.get_path("purelib"))'
 	@$(BIN)/python -c 'import torch' 2>/dev/null || $(PIP) '$(TORCH)'
 	$(PIP) -e '.[train]'
