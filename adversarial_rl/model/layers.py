@@ -37,9 +37,8 @@ def _linear(layer:Any)->Any:
 def _together(layers:Sequence[Any])->Callable[[torch.Tensor], torch.Tensor]:
     "The results of several linear layers for one input, side by side; one product where they are small and plain."
     plain = all(type(x) is nn.Linear and 'forward' not in vars(x) for x in layers)
-    if plain and len(layers) == 1: return partial(linear, weight=layers[0].weight, bias=layers[0].bias)
     if not plain or sum(x.weight.numel() for x in layers) >= LARGE:
-        return layers[0] if len(layers) == 1 else lambda x: torch.cat([layer(x) for layer in layers], -1)
+        return lambda x: torch.cat([layer(x) for layer in layers], -1)
     weight, biases = torch.cat([x.weight for x in layers]), [x.bias for x in layers if x.bias is not None]
     return partial(linear, weight=weight, bias=torch.cat(biases) if biases else None)
 
@@ -48,7 +47,7 @@ def root_mean_square(layer:Any)->Callable[[torch.Tensor], torch.Tensor]:
     if layer.weight.dtype != torch.float32: return layer
     return partial(rms_norm, normalized_shape=layer.weight.shape, weight=layer.weight, eps=layer.variance_epsilon)
 
-# %% ../../nbs/06_model/08_layers.ipynb #6b1c0014
+# %% ../../nbs/06_model/08_layers.ipynb #6b1c0033
 def turns(cos:torch.Tensor, sin:torch.Tensor)->torch.Tensor: # Both (..., size), as transformers computes them
     "What `rotation` needs of each position, `(..., 2, size)`: cosines, and sines with a sign."
     first, second = sin.chunk(2, -1)
@@ -63,13 +62,14 @@ def rotation(of_places:torch.Tensor # (R or 1, w, 2, size), see `turns`
         return torch.addcmul(x * cos, torch.cat((second, first), -1), sin)
     return rotate
 
+# %% ../../nbs/06_model/08_layers.ipynb #6b1c0014
 class Layer:
     "A decoder layer of Qwen2 or Llama; made anew where weights change, because it copies small ones."
     def __init__(self, layer:Any): # Of transformers
         attention, mlp = layer.self_attn, layer.mlp
-        q, k, v, o = (_linear(getattr(attention, f'{x}_proj')) for x in 'qkvo')
-        gate, up, down = (_linear(getattr(mlp, f'{x}_proj')) for x in ('gate', 'up', 'down'))
-        self.qkv, self.project, self.gates, self.down = (_together(x) for x in ([q, k, v], [o], [gate, up], [down]))
+        q, k, v, self.project = (_linear(getattr(attention, f'{x}_proj')) for x in 'qkvo')
+        gate, up, self.down = (_linear(getattr(mlp, f'{x}_proj')) for x in ('gate', 'up', 'down'))
+        self.qkv, self.gates = _together([q, k, v]), _together([gate, up])
         self.act, self.size = mlp.act_fn, attention.head_dim
         self.counts = [x.out_features // self.size for x in (q, k, v)]
         norms = layer.input_layernorm, layer.post_attention_layernorm
