@@ -12,7 +12,8 @@ from typing import Any
 
 import torch
 from torch import nn
-from torch.nn.functional import linear, pad, rms_norm
+from torch.linalg import vector_norm
+from torch.nn.functional import linear
 
 from .decoding import Decoder
 from .policy import LARGE
@@ -43,9 +44,11 @@ def _together(layers:Sequence[Any])->Callable[[torch.Tensor], torch.Tensor]:
     return partial(linear, weight=weight, bias=torch.cat(biases) if biases else None)
 
 def root_mean_square(layer:Any)->Callable[[torch.Tensor], torch.Tensor]:
-    "A layer that divides by the root mean square (Zhang and Sennrich 2019); in float32 it is one operation."
+    "A layer that divides by the root mean square (Zhang and Sennrich 2019); in float32 it is four operations."
     if layer.weight.dtype != torch.float32: return layer
-    return partial(rms_norm, normalized_shape=layer.weight.shape, weight=layer.weight, eps=layer.variance_epsilon)
+    root = len(layer.weight)**0.5
+    weight, least = layer.weight * root, layer.weight.new_tensor(root * layer.variance_epsilon**0.5)
+    return lambda h: h / torch.hypot(vector_norm(h, dim=-1, keepdim=True), least) * weight
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0033
 def turns(cos:torch.Tensor, sin:torch.Tensor)->torch.Tensor: # Both (..., size), as transformers computes them
@@ -95,8 +98,10 @@ class _Cached:
         self._make_room()
 
     def _make_room(self):
-        more = self.length + self.ROOM - self.values.shape[2]
-        self.keys, self.values = pad(self.keys, (0, more)), pad(self.values, (0, 0, 0, more))
+        (R, heads, old, size), room = self.values.shape, self.length + self.ROOM
+        keys, values = self.keys.new_empty(R, heads, size, room), self.values.new_empty(R, heads, room, size)
+        keys[..., :old], values[:, :, :old] = self.keys, self.values
+        self.keys, self.values = keys, values
 
     def select(self, rows:torch.Tensor):
         "Keep some rows `(R',)`, which may repeat."

@@ -33,9 +33,10 @@ class _Step(NamedTuple):
     cut: np.ndarray      # (B,) bool, stages cut off here at the limit of tokens
     alive: np.ndarray    # (B,) bool, transcripts that were not yet finished
 
-def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # `B` openings
-    "Right-padded transcripts of `S` stages, without texts."
+def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # Of `P` prompts
+    "Right-padded transcripts of `S` stages, `B / P` for each prompt, without texts."
     opening = pad_sequence([torch.tensor(ids) for ids in openings], batch_first=True, padding_value=-1)
+    opening = opening.repeat_interleave(len(log[0].token) // len(openings), 0)
     token, stage, chosen, logp, cut, alive = (torch.tensor(np.stack(field, 1)) for field in zip(*log))   # (B, steps)
     real = torch.cat([opening >= 0, alive], 1)
     order = real.int().argsort(dim=1, descending=True, stable=True)[:, :int(real.sum(1).max())]
@@ -94,12 +95,13 @@ class _StageEnds:
 # %% ../../nbs/06_model/03_rollout.ipynb #c21339e2
 class _Rows:
     "The counters of `R` rows being sampled, and the forced texts they are fed."
-    def __init__(self, pieces:Sequence[Sequence[list[int]]]):
+    def __init__(self, pieces:Sequence[Sequence[list[int]]], copies:int=1): # Rows of each prompt
         texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in (*row, [])]
+        forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
         # (R, S + 1, tokens); finished rows are in stage S, which is empty
-        self.forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1)).numpy()
+        self.forced = forced.repeat_interleave(copies, 0).numpy()
         self.length = (self.forced >= 0).sum(-1)
-        self.stage = np.zeros(len(pieces), dtype=int)
+        self.stage = np.zeros(len(self.forced), dtype=int)
         self.fed = self.length[:, 0].copy()   # The opening is read at once
         self.written = np.zeros_like(self.stage)
 
@@ -170,7 +172,7 @@ class _Sampling:
         copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
         self.openings, self.heats = [row[0] for row in pieces], np.array([*heat, heat[-1]], np.float32)
         self.limits = np.array([*limits, limits[-1]])   # Finished rows are in a stage more
-        self.decoder, self.rows = fastest_decoder(policy), _Rows([row for row in pieces for _ in range(copies)])
+        self.decoder, self.rows = fastest_decoder(policy), _Rows(pieces, copies)
         self.logits = self.decoder.read(self.openings, copies)
         self.owner = np.arange(len(pieces) * n) // (n // copies)
         self.first = np.arange(len(self.logits)) * (n // copies)
@@ -228,8 +230,8 @@ class _Sampling:
 
     def transcripts(self)->Transcripts:
         "The finished transcripts."
-        openings, tokenizer = [ids for ids in self.openings for _ in range(self.n)], self.policy.tokenizer
-        t = _put_together(openings, self.log, len(self.heat), tokenizer.pad_token_id)
+        tokenizer = self.policy.tokenizer
+        t = _put_together(self.openings, self.log, len(self.heat), tokenizer.pad_token_id)
         check_finite(t.logp, 'the log-probabilities of sampling are', self.policy.model.dtype)
         return replace(t, texts=_texts(t, tokenizer, self.ends.stop)).to(self.policy.device)
 
