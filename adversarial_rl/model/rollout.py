@@ -9,6 +9,7 @@ __all__ = ['sample']
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,10 +51,12 @@ def _texts(t:Transcripts, tokenizer, stop:str)->list[list[str]]:
     "What the player wrote, up to `stop`: `B` lists of `S` strings."
     B, S = t.truncated.shape
     place = torch.arange(B, device=t.ids.device)[:, None] * S + t.stage
-    written = t.ids[t.action].split(place[t.action].bincount(minlength=B * S).tolist())   # Stages follow one another
-    texts = tokenizer.batch_decode([ids.tolist() for ids in written], skip_special_tokens=True)
-    if stop: texts = [text.split(stop)[0] for text in texts]
-    return [texts[i:i + S] for i in range(0, B * S, S)]
+    written, counts = t.ids[t.action].tolist(), place[t.action].bincount(minlength=B * S).tolist()
+    rows = [tuple(written[end - n:end]) for n, end in zip(counts, accumulate(counts))]   # Stages follow one another
+    different = list(dict.fromkeys(rows))   # Transcripts of a prompt often share the text of a stage
+    decoded = tokenizer.batch_decode([list(ids) for ids in different], skip_special_tokens=True)
+    text_of = {ids: text.split(stop)[0] if stop else text for ids, text in zip(different, decoded)}
+    return [[text_of[ids] for ids in rows[i:i + S]] for i in range(0, B * S, S)]
 
 # %% ../../nbs/06_model/03_rollout.ipynb #8ec575c0
 @lru_cache(maxsize=8)
