@@ -15,7 +15,7 @@ from torch import nn
 from torch.linalg import vector_norm
 from torch.nn.functional import linear
 
-from .decoding import Decoder
+from .decoding import Decoder, roomy, Rows
 from .policy import LARGE
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0006
@@ -91,27 +91,25 @@ class Layer:
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0019
 class _Cached:
-    "Keys `(R, heads, size, room)` and values `(R, heads, room, size)` of a layer."
+    "Keys `(slots, heads, size, room)` and values `(slots, heads, room, size)` of a layer; `R` slots are in use."
     ROOM = 16   # Tokens; more of it would spread in memory what a step reads
     def __init__(self, keys:torch.Tensor, values:torch.Tensor): # Both (R, heads, length, size)
         self.length, self.keys, self.values = keys.shape[2], keys.transpose(2, 3), values
-        self._make_room()
+        self._make_room(len(keys))
 
-    def _make_room(self):
-        (R, heads, old, size), room = self.values.shape, self.length + self.ROOM
-        keys, values = self.keys.new_empty(R, heads, size, room), self.values.new_empty(R, heads, room, size)
-        keys[..., :old], values[:, :, :old] = self.keys, self.values
+    def _make_room(self, R:int):
+        (slots, heads, old, size), room = self.values.shape, self.length + self.ROOM
+        keys, values = self.keys.new_empty(slots, heads, size, room), self.values.new_empty(slots, heads, room, size)
+        keys[:R, ..., :old], values[:R, :, :old] = self.keys[:R], self.values[:R]
         self.keys, self.values = keys, values
 
-    def select(self, rows:torch.Tensor):
-        "Keep some rows `(R',)`, which may repeat."
-        self.keys, self.values = self.keys[rows], self.values[rows]
+    def keep(self, rows:Rows): self.keys, self.values = rows.of(self.keys), rows.of(self.values)
 
     def _append(self, k:torch.Tensor, v:torch.Tensor):
-        start, self.length = self.length, self.length + k.shape[1]
-        if self.length > self.values.shape[2]: self._make_room()
-        self.keys[..., start:self.length] = k.permute(0, 2, 3, 1)
-        self.values[:, :, start:self.length] = v.transpose(1, 2)
+        R, start, self.length = len(k), self.length, self.length + k.shape[1]
+        if self.length > self.values.shape[2]: self._make_room(R)
+        self.keys[:R, ..., start:self.length] = k.permute(0, 2, 3, 1)
+        self.values[:R, :, start:self.length] = v.transpose(1, 2)
 
     def attend(self, unseen:torch.Tensor|None,   # (R or 1, w or 1, length), 0 or -inf; None where everything is seen
                q:torch.Tensor,                   # (R, w, heads, size)
@@ -121,7 +119,7 @@ class _Cached:
         "Keep the keys and values of some tokens; their attention to all that is kept. Heads may share keys and values."
         self._append(k, v)
         (R, w, heads, size), of_keys = q.shape, self.keys.shape[1]
-        keys, values = self.keys[..., :self.length].flatten(0, 1), self.values[:, :, :self.length].flatten(0, 1)
+        keys, values = self.keys[:R, ..., :self.length].flatten(0, 1), self.values[:R, :, :self.length].flatten(0, 1)
         q = (q * size**-0.5).unflatten(2, (of_keys, -1)).permute(0, 2, 3, 1, 4).reshape(R * of_keys, -1, size)
         score = torch.bmm(q, keys)   # (R * of_keys, heads / of_keys * w, length)
         if unseen is not None: score.view(R, heads, w, -1).add_(unseen[:, None])
@@ -138,9 +136,9 @@ class LayerDecoder:
         self.layers, self.norm = [Layer(x) for x in self.body.layers], root_mean_square(self.body.norm)
         self.cache = list[_Cached]()
 
-    def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
-        "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
-        logits = self.reader.read(prompts, copies)
+    def read(self, prompts:Sequence[list[int]], most:int=0)->torch.Tensor: # `most` as in `select`
+        "Read each prompt, a row each; logits `(R, V)` for the next token."
+        logits = self.reader.read(prompts)
         layers, self.reader.cache, self.cache = self.reader.cache.layers, None, []
         while layers:
             layer = layers.pop(0)   # Freed when it is copied
@@ -149,10 +147,12 @@ class LayerDecoder:
         self.turns, self.padding = self._look_ahead()
         return logits
 
-    def select(self, rows:torch.Tensor):
-        "Keep some rows `(R',)`, which may repeat."
-        self.pad, self.padding = self.pad[rows], self.padding[rows]
-        for layer in self.cache: layer.select(rows)
+    def select(self, rows:torch.Tensor,   # (R',) rows that go on, which may repeat
+               most:int=0                 # Rows that there may be later, if they are more
+              ):
+        "Keep some rows."
+        self.pad, self.padding, kept = self.pad[rows], self.padding[rows], Rows(rows, roomy(len(rows), most), 'cpu')
+        for layer in self.cache: layer.keep(kept)
 
     def feed(self, tokens:torch.Tensor)->torch.Tensor:
         "Read some tokens `(R, w)`; logits `(R, V)` for the next."

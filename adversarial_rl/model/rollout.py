@@ -6,7 +6,7 @@
 __all__ = ['sample']
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b67bbd97
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
@@ -33,6 +33,14 @@ class _Step(NamedTuple):
     logp: np.ndarray     # (B,) 0 where forced
     cut: np.ndarray      # (B,) bool, stages cut off here at the limit of tokens
     alive: np.ndarray    # (B,) bool, transcripts that were not yet finished
+
+def _step(B:int, who:np.ndarray, **fields)->_Step: # `who` (L,) transcripts being written, to which fields belong
+    "The step of all transcripts; 0 for those that are finished."
+    def of_all(x):
+        every = np.zeros(B, np.asarray(x).dtype)
+        every[who] = x
+        return every
+    return _Step(**{name: of_all(x) for name, x in fields.items()}, alive=of_all(True))
 
 def _put_together(openings:Sequence[list[int]], log:Sequence[_Step], S:int, pad:int)->Transcripts: # Of `P` prompts
     "Right-padded transcripts of `S` stages, `B / P` for each prompt, without texts."
@@ -84,11 +92,13 @@ class _StageEnds:
         self.ends = _among(ids, vocabulary)
         self.completing = _among(_completing(tokenizer, self.stop), vocabulary)
 
-    def reached(self, log:list[_Step], owner:np.ndarray, token:np.ndarray, forced:np.ndarray)->np.ndarray:
-        "`(R,)` bool: rows whose `token` is an end token, or completes the stop text with the last tokens of the log."
+    def reached(self, log:list[_Step], who:np.ndarray, # (R,) a transcript of each row
+                token:np.ndarray, forced:np.ndarray    # (R,)
+               )->np.ndarray:                          # (R,) bool
+        "Whether `token` is an end token, or completes the stop text with the last tokens of the log."
         stopped = self.completing[token] & ~forced
         for row in stopped.nonzero()[0]:
-            i, tail = int((owner == row).argmax()), [int(token[row])]
+            i, tail = int(who[row]), [int(token[row])]
             for step in reversed(log[1 - self.window:]):
                 if not step.chosen[i]: break
                 tail.append(int(step.token[i]))
@@ -98,24 +108,20 @@ class _StageEnds:
 # %% ../../nbs/06_model/03_rollout.ipynb #c21339e2
 class _Rows:
     "The counters of `R` rows being sampled, and the forced texts they are fed."
-    def __init__(self, pieces:Sequence[Sequence[list[int]]], copies:int=1): # Rows of each prompt
-        texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in (*row, [])]
-        forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1))
-        # (R, S + 1, tokens); finished rows are in stage S, which is empty
-        self.forced = forced.repeat_interleave(copies, 0).numpy()
+    def __init__(self, pieces:Sequence[Sequence[list[int]]]):
+        texts = [torch.tensor(ids, dtype=torch.long) for row in pieces for ids in row]
+        # (R, S, tokens)
+        self.forced = pad_sequence(texts, batch_first=True, padding_value=-1).unflatten(0, (len(pieces), -1)).numpy()
         self.length = (self.forced >= 0).sum(-1)
-        self.stage = np.zeros(len(self.forced), dtype=int)
+        self.stage = np.zeros(len(pieces), dtype=int)
         self.fed = self.length[:, 0].copy()   # The opening is read at once
         self.written = np.zeros_like(self.stage)
 
-    def select(self, rows:Sequence[int]):
+    def select(self, rows:np.ndarray):
         for name, x in vars(self).items(): setattr(self, name, x[rows])
 
-    @property
-    def finished(self)->np.ndarray: return self.stage == self.length.shape[1] - 1
-
     def at_stage(self, x:np.ndarray, *place:np.ndarray)->np.ndarray: # `place` (R,) of further dimensions
-        "The part of `x` `(R, S + 1, ...)` that belongs to each row's stage."
+        "The part of `x` `(R, S, ...)` that belongs to each row's stage."
         return x[np.arange(len(x)), self.stage, *place]
 
     def waiting(self)->np.ndarray:
@@ -133,108 +139,103 @@ class _Rows:
         self.fed = np.where(ended, self.at_stage(self.forced, np.zeros_like(self.fed)) == token, self.fed)
         self.written = np.where(ended, 0, self.written)
 
-def _step(rows:_Rows, owner:np.ndarray, token:np.ndarray, *, chosen, logp, cut)->_Step: # `(R,)` but for `owner`
-    "The step of every transcript, from one token of each row."
-    step = _Step(*(x[owner] for x in (token, rows.stage, chosen, logp, cut, ~rows.finished)))
-    return step._replace(alive=step.alive & (owner >= 0))
-
 # %% ../../nbs/06_model/03_rollout.ipynb #95011489
-class _Grouping(NamedTuple):
-    "The rows that continue."
-    rows: list[int]       # Rows that continue; they may repeat
-    first: list[int]      # The first transcript of each
-    owner: np.ndarray     # (B,) the place of each transcript in `rows`, -1 where it is finished
-
-def _regroup(stage:list[int],                     # Of each row, after the step
-             ended:list[bool],                    # Rows that ended a stage in this step
-             owner:np.ndarray, *,                 # (B,) before
-             heat:Sequence[float],                # Temperature of each stage
-             history:Callable[[int], list[int]]   # All tokens of a transcript
-            )->_Grouping:
-    "Split rows that begin to explore, merge rows that explored to the same text, drop finished ones."
-    result, places = _Grouping([], [], np.full_like(owner, -1)), dict[tuple, int]()
-    for i, row in enumerate(owner.tolist()):
-        k = stage[row]
-        if row < 0 or k == len(heat): continue
-        key: tuple = ('row', row)
-        if ended[row] and heat[k] > 0: key = ('transcript', i)
-        elif ended[row] and heat[k - 1] > 0: key = ('text', k, *history(i))
-        if key not in places:
-            places[key] = len(places)
-            result.rows.append(row)
-            result.first.append(i)
-        result.owner[i] = places[key]
-    return result
+def _places(parent:np.ndarray # (G,) ascending, the row that each new row continues
+           )->np.ndarray:     # (G,) the new row at each place
+    "Places for new rows: the first that continues a row stays in its place if there is one, the others fill the rest."
+    places = np.arange(len(parent))
+    stays = (np.diff(parent, prepend=-1) > 0) & (parent < len(parent))
+    order, free = np.empty_like(places), np.full(len(parent), True)
+    order[parent[stays]], free[parent[stays]] = places[stays], False
+    order[free] = places[~stays]
+    return order
 
 # %% ../../nbs/06_model/03_rollout.ipynb #b0a65a8f
 class _Sampling:
-    "Transcripts being sampled side by side."
-    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, n:int, heat:list[float], limits:list[int],
-                 chance:torch.Tensor, top_p:float, stop:str|None): # `chance` is (B, S, largest limit of tokens)
-        self.policy, self.n, self.heat, self.chance, self.top_p = policy, n, heat, chance.cpu().numpy(), top_p
-        copies = n if heat[0] > 0 else 1   # While nothing explores, one row stands for all transcripts of a prompt
-        self.openings, self.heats = [row[0] for row in pieces], np.array([*heat, heat[-1]], np.float32)
-        self.limits = np.array([*limits, limits[-1]])   # Finished rows are in a stage more
-        self.decoder, self.rows = fastest_decoder(policy), _Rows(pieces, copies)
-        self.logits = self.decoder.read(self.openings, copies)
-        self.owner = np.arange(len(pieces) * n) // (n // copies)
-        self.first = np.arange(len(self.logits)) * (n // copies)
+    "`B` transcripts being sampled side by side, `L` of them not yet finished, by `R` rows."
+    def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, heat:list[float], limits:list[int],
+                 chance:np.ndarray, # (B, S, largest limit of tokens)
+                 top_p:float, stop:str|None):
+        self.policy, self.chance, self.top_p = policy, chance, top_p
+        self.heat, self.limits = np.array(heat, np.float32), np.array(limits)   # (S,)
+        self.openings = [row[0] for row in pieces]
+        self.decoder, self.rows = fastest_decoder(policy), _Rows(pieces)
+        self.logits = self.decoder.read(self.openings, len(chance))   # (R, V)
+        self.who = np.arange(len(chance))                             # (L,) transcripts, in the order of their rows
+        self.row = self.who // (len(chance) // len(pieces))           # (L,) the row of each
         self.ends, self.log = _StageEnds(policy, stop), list[_Step]()
 
     def run(self)->Transcripts:
         "Sample to the end."
-        explores_in_part = len(set(self.heat)) > 1
         while True:
-            token, ended = self.next_token()
-            finished = self.rows.finished
-            if finished.all(): return self.transcripts()
-            if ended.any() and (finished.sum() > 0.2 * len(finished) or explores_in_part):
-                token = self.regroup(token, ended)
+            token = self.next_token()
+            if not len(token): return self.transcripts()
             self.read_on(token)
 
-    def next_token(self)->tuple[np.ndarray, np.ndarray]:
-        "Choose or feed one token for each row `(R,)`; also whether it ends a stage `(R,)`."
-        rows, (_, S, most) = self.rows, self.chance.shape
-        chance = self.chance[self.first, np.minimum(rows.stage, S - 1), np.minimum(rows.written, most - 1)]
-        heat, chance = (torch.from_numpy(x) for x in (self.heats[rows.stage], chance))
-        chosen = choose(self.logits, heat, chance.to(self.policy.device), self.top_p)
-        token, logp = (x.cpu().numpy() for x in chosen)   # Waits for the device
-        forced = rows.waiting() > 0
-        token, logp = np.where(forced, rows.next_forced(), token), np.where(forced, np.float32(0), logp)
-        reached = self.ends.reached(self.log, self.owner, token, forced)
-        cut = ~forced & ~reached & (rows.written + 1 >= self.limits[rows.stage])
-        ended = ~forced & (reached | cut) & ~rows.finished
-        self.log.append(_step(rows, self.owner, token, chosen=~forced, logp=logp, cut=cut))
-        rows.step(forced, ended, token)
-        return token, ended
+    def next_token(self)->np.ndarray: # (R,) of the rows that go on
+        "Choose or feed a token for each transcript, and group them by row and token."
+        rows, who, row = self.rows, self.who, self.row
+        forced = (rows.waiting() > 0)[row]
+        first, group = np.diff(row, prepend=-1).nonzero()[0], row
+        token, logp = self.choose(np.arange(len(row)) - first[row])
+        token, logp = np.where(forced, rows.next_forced()[row], token), np.where(forced, np.float32(0), logp)
+        if (token != token[first][row]).any():
+            _, first, group = np.unique((row << 32) + token, return_index=True, return_inverse=True)
+        parent, new, fed = row[first], token[first], forced[first]   # (G,) of each group
+        if len(parent) > len(rows.stage): rows.select(parent)
+        reached = self.ends.reached(self.log, who[first], new, fed)
+        cut = ~fed & ~reached & (rows.written + 1 >= self.limits[rows.stage])
+        ended = ~fed & (reached | cut)
+        finished = ended & (rows.stage == len(self.limits) - 1)
+        self.log.append(_step(len(self.chance), who, token=token, stage=rows.stage[group], chosen=~forced, logp=logp,
+                              cut=cut[group]))
+        rows.step(fed, ended & ~finished, new)
+        if len(parent) > len(self.logits) or finished.any():
+            order = (~finished).nonzero()[0]
+            order = order[_places(parent[order])]
+            self.go_on(parent, group, order)
+            new = new[order]
+        return new
 
-    def regroup(self, token:np.ndarray, ended:np.ndarray)->np.ndarray:
-        "Split, merge and drop rows; the tokens `(R',)` of those that continue."
-        log = np.stack([step.token for step in self.log], 1)
-        def history(i): return [i // self.n, *log[i].tolist()]
-        grouping = _regroup(self.rows.stage.tolist(), ended.tolist(), self.owner, heat=self.heat, history=history)
-        self.owner = grouping.owner
-        if grouping.rows == list(range(len(token))): return token
-        self.first = np.array(grouping.first)
-        self.rows.select(grouping.rows)
-        self.decoder.select(torch.tensor(grouping.rows))
-        return token[grouping.rows]
+    def choose(self, place:np.ndarray   # (L,) counts the transcripts of a row
+              )->tuple[np.ndarray, np.ndarray]:
+        "A token of each transcript `(L,)` and its log-probability `(L,)`."
+        rows, row = self.rows, self.row
+        chance = np.zeros((len(rows.stage), place.max() + 1), np.float32)
+        chance[row, place] = self.chance[self.who, rows.stage[row], rows.written[row]]
+        heat, device = torch.from_numpy(self.heat[rows.stage]), self.policy.device
+        token, logp = choose(self.logits, heat, torch.from_numpy(chance).to(device), self.top_p)
+        return token.cpu().numpy()[row, place], logp.cpu().numpy()[row, place]   # Waits for the device
+
+    def go_on(self, parent:np.ndarray,  # (G,) the row that each group continues
+              group:np.ndarray,         # (L,) the group of each transcript
+              order:np.ndarray          # (R,) the group at each place
+             ):
+        "Rows for the groups that are not finished."
+        place = np.full(len(parent), -1)
+        place[order] = np.arange(len(order))
+        row = place[group]
+        by_row = row.argsort(kind='stable')
+        by_row = by_row[row[by_row] >= 0]
+        self.who, self.row = self.who[by_row], row[by_row]
+        self.rows.select(order)
+        if len(order): self.decoder.select(torch.from_numpy(parent[order]), len(self.who))
 
     def read_on(self, token:np.ndarray):
         "Read each row's token, and the forced tokens that all rows are fed next."
         rows, tokens = self.rows, [token]
-        for _ in range(rows.waiting()[~rows.finished].min()):
-            forced, given = rows.waiting() > 0, rows.next_forced().clip(min=0)
-            none = np.zeros_like(forced)
-            self.log.append(_step(rows, self.owner, given, chosen=none, logp=none.astype(np.float32), cut=none))
-            rows.step(forced, none, given)
+        for _ in range(rows.waiting().min()):
+            given = rows.next_forced()
+            self.log.append(_step(len(self.chance), self.who, token=given[self.row], stage=rows.stage[self.row],
+                                  chosen=False, logp=np.float32(0), cut=False))
+            rows.step(np.full(len(given), True), np.full(len(given), False), given)
             tokens.append(given)
         self.logits = self.decoder.feed(torch.from_numpy(np.stack(tokens, 1)))
 
     def transcripts(self)->Transcripts:
         "The finished transcripts."
         tokenizer = self.policy.tokenizer
-        t = _put_together(self.openings, self.log, len(self.heat), tokenizer.pad_token_id)
+        t = _put_together(self.openings, self.log, len(self.limits), tokenizer.pad_token_id)
         check_finite(t.logp, 'the log-probabilities of sampling are', self.policy.model.dtype)
         return replace(t, texts=_texts(t, tokenizer, self.ends.stop)).to(self.policy.device)
 
@@ -257,9 +258,8 @@ def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
     parts, (n, copies, prompts) = [], (chance.shape[1], min(chance.shape[1], rows), max(1, rows // chance.shape[1]))
     for i in range(0, len(pieces), prompts):
         for k in range(0, n, copies):
-            part = chance[i:i + prompts, k:k + copies]
-            at: dict[str, Any] = dict(n=part.shape[1], chance=part.flatten(0, 1))
-            parts.append(_Sampling(policy, pieces[i:i + prompts], **at, **how).run())   # Its cache is freed at once
+            part = chance[i:i + prompts, k:k + copies].flatten(0, 1).cpu().numpy()
+            parts.append(_Sampling(policy, pieces[i:i + prompts], chance=part, **how).run())   # Frees its cache
     return parts
 
 @torch.no_grad()

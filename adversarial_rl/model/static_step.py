@@ -15,7 +15,7 @@ from torch.nn.functional import scaled_dot_product_attention
 from torch.nn.utils.rnn import pad_sequence
 
 from ..core.errors import one_line, out_of_memory
-from .decoding import Decoder
+from .decoding import Decoder, Rows
 from .layers import has_known_layers, Layer, LayerDecoder, root_mean_square, rotation, turns
 
 # %% ../../nbs/06_model/09_static_step.ipynb #5a1c0006
@@ -53,14 +53,14 @@ class _Cache:
         self.layers.append([k.transpose(1, 2), v.transpose(1, 2)])
         return self.layers[-1]
 
-    def lay_out(self, rows:torch.Tensor, slots:int, room:int):
-        "Keep some rows, which may repeat, in tensors of this size; in the same ones where they have it."
+    def lay_out(self, rows:Rows, room:int):
+        "Keep some rows in tensors of this size; in the same ones where they have it."
         for layer in self.layers:
             for i, x in enumerate(layer):
-                kept = x[rows]
-                if (x.shape[0], x.shape[2]) != (slots, room):
-                    x = layer[i] = x.new_zeros(slots, x.shape[1], room, x.shape[3])
-                x[:len(rows), :, :kept.shape[2]] = kept
+                if (x.shape[0], x.shape[2]) == (rows.slots, room): rows.of(x)
+                else:
+                    layer[i] = x.new_zeros(rows.slots, x.shape[1], room, x.shape[3])
+                    layer[i][:len(rows.which), :, :x.shape[2]] = x[rows.which]
 
     def stores(self, places:torch.Tensor, length:int)->list[Callable]: # (R, w) positions of the tokens being read
         "For each layer a function that writes new keys and values, and returns the first `length` of each row."
@@ -86,24 +86,26 @@ class StaticDecoder:
         self.body, self.head, self.device = model.model, model.get_output_embeddings(), policy.device
         self.layers, self.pad_token = [Layer(x) for x in model.model.layers], policy.tokenizer.pad_token_id
         self.norm = root_mean_square(model.model.norm)
-        self.record, self.cache, self.room = record, _Cache(), 0
+        self.record, self.cache, self.room, self.most = record, _Cache(), 0, 0
         self.length = torch.zeros(0, dtype=torch.long)   # (R,) tokens of each row
         self.recorded: Callable[[], torch.Tensor]|None = None
 
-    def read(self, prompts:Sequence[list[int]], copies:int=1)->torch.Tensor:
-        "Read each prompt once, for as many rows; logits `(R, V)` for the next token."
+    def read(self, prompts:Sequence[list[int]], most:int=0)->torch.Tensor: # `most` as in `select`
+        "Read each prompt, a row each; logits `(R, V)` for the next token."
         ids = pad_sequence([torch.tensor(x) for x in prompts], True, self.pad_token).to(self.device)
         ends = torch.tensor([len(x) for x in prompts])
         places = torch.arange(ids.shape[1], device=self.device)[None]
         h = self._forward(ids, places, [self.cache.append] * len(self.layers))
-        rows, self.length = torch.arange(len(h)).repeat_interleave(copies), ends.repeat_interleave(copies)
-        self._lay_out(rows, ids.shape[1] + self.ROOM)
+        self.length, self.most = ends, most
+        self._lay_out(torch.arange(len(h)), ids.shape[1] + self.ROOM)
         h = h[torch.arange(len(h), device=self.device), ends.to(self.device) - 1]
-        return self.head(self.norm(h)).repeat_interleave(copies, 0)
+        return self.head(self.norm(h))
 
-    def select(self, rows:torch.Tensor):
-        "Keep some rows `(R',)`, which may repeat."
-        self.length = self.length[rows]
+    def select(self, rows:torch.Tensor,   # (R',) rows that go on, which may repeat, on the CPU
+               most:int=0                 # Rows that there may be later, if they are more
+              ):
+        "Keep some rows."
+        self.length, self.most = self.length[rows], most
         self._lay_out(rows, self.room)
 
     def feed(self, tokens:torch.Tensor)->torch.Tensor:
@@ -115,12 +117,18 @@ class StaticDecoder:
         return self._step(tokens.to(self.device), places.to(self.device), longest)
 
     def _lay_out(self, rows:torch.Tensor, room:int):
-        slots, before = _slots(len(rows)) if self.record else len(rows), self.cache.layers[0][0].shape
-        self.cache.lay_out(rows.to(self.device), slots, room)
+        slots, before = self._slots(len(rows)), self.cache.layers[0][0].shape
+        self.cache.lay_out(Rows(rows, slots, self.device), room)
         self.room = room
         if (before[0], before[2]) == (slots, room): return
         self.steps, self.recorded = 0, None   # At these shapes; frees the last recording
         self.inputs = torch.zeros(2, slots, 1, dtype=torch.long, device=self.device)   # Tokens and their positions
+
+    def _slots(self, rows:int)->int:
+        "As many as there may be rows; fewer than before only where a quarter would be empty, for a new recording."
+        if not self.record: return rows
+        now, needed = len(self.cache.layers[0][0]), _slots(max(rows, self.most))
+        return now if .75 * now < needed <= now and self.room else needed
 
     def _forward(self, tokens:torch.Tensor, places:torch.Tensor, stores:Sequence[Callable], mask=None)->torch.Tensor:
         h = self.body.embed_tokens(tokens)
