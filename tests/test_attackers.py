@@ -660,7 +660,7 @@ def test_no_set_shows_the_address_of_a_view():
 def test_a_second_run_can_take_back_what_the_first_one_gave(monkeypatch):
     "Where something is left to chance; what the program's own function is given may be a function."
     runs = []
-    def once(jobs, limits=None):
+    def once(jobs, limits=None, quickly=False):
         runs.append(jobs)
         return [[len(runs) == 1] * len(job.tests) for job in jobs]
     monkeypatch.setattr(suites, 'reference_results', once)
@@ -694,11 +694,12 @@ def test_threads_that_parse_leave_the_filters_of_warnings():
     assert warnings.filters == before
 
 
-def test_a_test_that_cannot_be_read_again_is_not_filled():
-    deep = 'assert ' + 'f(' * 200 + '1' + ')' * 200 + ' == 0'
+@pytest.mark.parametrize('calls, filled', [(40, True), (200, False)])
+def test_a_test_that_is_nested_too_deeply_is_not_filled(calls, filled):
+    deep = 'assert ' + 'f(' * calls + '1' + ')' * calls + ' == 0'
     job = Job(RIGHT, (deep, 'assert f(1) == 0', 'assert 1 < f(1) == 0'), entry_points=('f',))
-    assert fill_in_many([job]) == [[deep.replace('== 0', '== 201'), 'assert f(1) == 2', None]]
-    assert fill_in_many([Job(RIGHT, (deep.replace('1', '(1, 2)[0]'),), entry_points=('f',))]) == [[None]]
+    told = deep.replace('== 0', f'== {calls + 1}') if filled else None
+    assert fill_in_many([job]) == [[told, 'assert f(1) == 2', None]]
 
 
 ODD = 'f"{\'\u200b\'}"'   # Before Python 3.12 nothing writes this back
@@ -980,3 +981,82 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
         assert (o.per_test, o.passed) == ((True, False, True, False), False)
     o = grade(program, tests[1:2], QUICK, function_name='f')
     assert (o.kind, o.per_test) == ('timeout', (False,))
+
+
+# --- A valid test holds for every program that equals the reference
+
+def twins(code, n=8): return [f'{code}\n# {k}' for k in range(n)]
+
+
+def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
+    "Two slow tests of one suite would stop every program, the reference's too; a fifth of the time must do."
+    slow = ('import time\n'
+            'def f(x):\n'
+            '    start = time.process_time()\n'
+            '    while time.process_time() - start < x: pass\n'
+            '    return x')
+    tests = [f'assert f({x}) == {x}' for x in (.02, .8, 2.3, 2.85)]
+    assert validate_many([(slow, tests, 'f')]) == [[True, False, False, False]]
+
+
+def test_a_valid_test_needs_no_other_test():
+    "A deep recursion works where an earlier test has filled the cache; each valid one works first, too."
+    fib = ('def f(n, memo={}):\n'
+           '    if n < 2: return n\n'
+           '    if n not in memo: memo[n] = f(n - 1) + f(n - 2)\n'
+           '    return memo[n]')
+    values = [0, 1]
+    while len(values) < 900: values.append(values[-1] + values[-2])
+    for more in range(6):
+        tests = [f'assert f({n}) == {values[n]}' for n in (400, 800, *range(10, 10 + more))]
+        [flags] = validate_many([(fib, tests, 'f')])
+        assert flags == [True, False] + [True] * more
+        usable = [t for t, ok in zip(tests, flags) if ok]
+        assert all(o.passed for o in grade_many([(code, usable, 'f') for code in twins(fib)]))
+
+
+def test_a_valid_test_is_far_from_the_deepest_recursion():
+    plain = 'def f(n): return 1 + f(n - 1) if n else 0'
+    helped = 'def g(n): return f(n)\ndef f(n): return 1 + g(n - 1) if n else 0'
+    tests = ['assert f(300) == 300', 'assert f(700) == 700', 'assert f(960) == 960']
+    assert grade(plain, tests, function_name='f').passed
+    assert validate_many([(plain, tests, 'f')]) == [[True, False, False]]
+    assert grade(helped, tests, function_name='f').per_test == (True, False, False)
+
+
+def test_long_numbers_have_a_text():
+    "Python's limit of digits would tell two right programs apart."
+    tests = ['assert f(2 ** 15000) == 20359']
+    for code in ('def f(n): return sum(map(int, str(n)))',
+                 'def f(n):\n    s = 0\n    while n: n, d = divmod(n, 10); s += d\n    return s'):
+        assert grade(code, tests, function_name='f').passed
+
+
+def test_filled_values_are_checked_as_tests_are():
+    "Neither chance nor a lack of memory can make the value that a reference filled in fail its equals."
+    def usable(code, *tests):
+        problem = Problem('f', 'Something.', 'def f(x):', ('assert f(0) == 0',), code)
+        [[suite]] = judge_suites([problem], [[list(tests)]], fill=True)
+        return suite.usable
+    luck = 'import random\ndef f(x): return random.sample(range(1000), x)'
+    large = 'def f(x): return len(bytes(x))'
+    assert usable(luck, 'assert f(5) == 0') == []
+    assert usable(large, f'assert f({440 << 20}) == 0', 'assert f(7) == 0') == ['assert f(7) == 7']
+
+
+def test_no_iterator_of_a_library_shows_its_address():
+    code = 'from collections import deque\ndef f(x): return deque([x])'
+    for look in ('repr(reversed(f(1))) > ""', 'str([reversed(f(1))]) > ""', 'repr(iter(f(1))) > ""'):
+        assert not any(grade(code, parse_tests(f'assert {look}', 'f'), function_name='f').per_test)
+    assert grade(code, ['assert list(reversed(f(1))) == [1]'], function_name='f').passed
+
+
+@pytest.mark.parametrize('frames', [0, 20, 60])
+def test_no_depth_makes_a_test_of_a_model_a_script(frames):
+    "Neither that of the text nor that of who asks: what was read as data stays data."
+    def deeper(n, ask): return ask() if n == 0 else deeper(n - 1, ask)
+    for minuses in range(2, 400, 6):
+        text = f'assert {"- " * minuses}f(1) == 2'
+        kept = deeper(frames, lambda text=text: parse_tests(text, 'f'))
+        assert bool(kept) == (minuses <= 54)
+        assert all(isinstance(deeper(frames + 100, lambda t=t: plan(t, ('f',))), list) for t in kept)

@@ -22,6 +22,7 @@ class Limits(NamedTuple):
     cpu_seconds:int = 5        # Processor time of the program, whole seconds
     memory_mb:int = 512        # Address space on top of the bare interpreter, MiB
     output_bytes:int = 65536   # Standard output and error together
+    depth:int = 1000           # Of calls, as Python has it; a program may ask for more
 
 # %% ../../nbs/03_grader/02_execution.ipynb #6a7d106b
 def rlimits(limits:Limits,  # What the program may use

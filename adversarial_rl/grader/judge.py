@@ -518,7 +518,7 @@ def _parts(x:Any)->Iterator[Any]:
 
 def _is_address(x:Any)->bool:
     "Whether it is an iterator or a view of memory: its text and its place in a set follow from its address."
-    return isinstance(x, (Iterator, memoryview)) and type(x).__module__ == 'builtins'
+    return isinstance(x, (Iterator, memoryview)) and not isinstance(x, Remote)
 
 def _is_unordered(x:Any)->bool:
     "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function, a view."

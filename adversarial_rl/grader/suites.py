@@ -15,47 +15,59 @@ from pathlib import Path
 
 from ..core.errors import UsageError
 from .execution import Limits
-from .grading import as_job, Asked, grade_many
+from .grading import as_job, Asked, brief, grade_many
 from .pool import Job, planned
 from .stateless import gives_data, stateless
 from .test_cases import is_literal, LONGEST_TEST, parse_source, plan, test_inputs
 from ..problems.problem import load_problems, Problem
 
 # %% ../../nbs/03_grader/10_suites.ipynb #2ee216f3
+def _little(limits:Limits)->float:
+    "Seconds that a test may need: half of what grading still gives to one whose program others have stopped."
+    least = brief(limits)
+    return min(least.wall_seconds, least.cpu_seconds) / 2
+
 def _most_runs(jobs:Sequence[Job])->int:
     "Runs of a reference that are enough for a verdict on each test, if all of them stop it."
     return max(1, 2 * max((len(job.tests) for job in jobs), default=0))
 
 def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_job` takes them
-                      limits:Limits|None=None    # For each run of a reference; the job's own by default
+                      limits:Limits|None=None, *,# For each run of a reference; the job's own by default
+                      quickly:bool=False         # Whether a test must need little time, see `_little`
                      )->list[list[bool | None]]: # One list a job, one flag a test
     "Which tests each reference passes; a test that stops the program fails alone. None where the sandbox failed."
     jobs = [as_job(x, limits) for x in asked]
     outcomes = grade_many(jobs, most_runs=_most_runs(jobs))
-    return [[None] * len(job.tests) if o.kind == 'infra_error' else list(o.per_test)
-            for o, job in zip(outcomes, jobs)]
+    most = [_little(job.limits) if quickly else math.inf for job in jobs]
+    return [[None] * len(job.tests) if o.kind == 'infra_error' else
+            [ok and seconds <= m for ok, seconds in zip(o.per_test, o.test_seconds)]
+            for o, job, m in zip(outcomes, jobs, most)]
 
 # %% ../../nbs/03_grader/10_suites.ipynb #155e87a4
 def _stricter(limits:Limits)->Limits:
-    "Half of the time and memory, so that no valid test brings an equal program near a limit."
-    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2)
+    "Half of the limits, so that no valid test brings an equal program near one."
+    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2,
+                           depth=limits.depth // 2)
 
 def _by_chance(job:Job)->Job:
-    "The job with the tests that a second run might decide otherwise: all but data for a program that keeps nothing."
-    if not stateless(job.code): return job
-    plans = {test: planned(test, job.entry_points) for test in job.tests}
-    return replace(job, tests=tuple(t for t, (text, script) in plans.items() if script or not gives_data(text)))
+    "The job with the tests that a run of each alone may decide otherwise: not data for a program that keeps nothing."
+    tests = dict.fromkeys(job.tests)
+    if stateless(job.code):
+        plans = {test: planned(test, job.entry_points) for test in tests}
+        tests = {t: None for t, (text, script) in plans.items() if script or not gives_data(text)}
+    return replace(job, tests=tuple(tests), groups=tuple(frozenset([t]) for t in tests))
 
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
                  )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
-    "Which tests the reference passes, in both of two runs where chance may decide, with half of the time and memory."
+    "Which tests the reference passes with half of the limits, and where chance or other tests may decide, alone, too."
     jobs = [replace(job, limits=_stricter(job.limits)) for job in (as_job(x, limits) for x in asked)]
-    first = reference_results(jobs)
+    first = reference_results(jobs, quickly=True)
     passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]
     doubted = [_by_chance(job) for job in passed]
     asked_again = [job for job in doubted if job.tests]
-    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(asked_again, reference_results(asked_again))}
+    alone = reference_results(asked_again, quickly=True)
+    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(asked_again, alone)}
     return [[second.get(again, {}).get(t, ok) for t, ok in zip(job.tests, flags)]
             for job, flags, again in zip(jobs, first, doubted)]
 
@@ -169,8 +181,11 @@ def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
     suites = [[suite.refused for suite in group] for group in groups]
     refused = [[t for tests in group for t in tests] for group in suites]
     texts = fill_in_many([Job.of(p, tests=tests, suites=group) for p, tests, group in zip(problems, refused, suites)])
-    for p, group, tests, row in zip(problems, groups, refused, texts):
-        filled = dict(zip(tests, row))
+    told = [dict(zip(tests, row)) for tests, row in zip(refused, texts)]
+    passes = passes_reference([(p, [[text for t in tests if (text := row[t])] for tests in group])
+                               for p, row, group in zip(problems, told, suites)])
+    for p, group, row, ok in zip(problems, groups, told, passes):
+        filled = {t: text if ok.get(text or '') else None for t, text in row.items()}
         known = {x for suite in group for t in suite.usable for x in test_inputs(t, p.function_name)}
         for suite in group:
             for t in suite.refused:

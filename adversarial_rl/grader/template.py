@@ -302,8 +302,9 @@ class Child:
     "A process that the template forks; `live` runs in it."
     number, in_scratch = 100, True   # The last process number before its own
 
-    def __init__(self, walls:Walls, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...], name:str=''):
-        self.walls, self.kernel, self.fds, self.name, self.parent = walls, kernel, fds, name, os.getpid()
+    def __init__(self, walls:Walls, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...], name:str='', depth:int=0):
+        self.walls, self.kernel, self.fds, self.parent = walls, kernel, fds, os.getpid()
+        self.name, self.depth = name, depth   # Of a candidate
 
     def enter(self):
         "Go behind the walls."
@@ -322,6 +323,8 @@ class Candidate(Child):
     def live(self)->NoReturn:
         self.enter()
         codec.READ.update(AS_NUMPY)
+        sys.setrecursionlimit(self.depth)
+        sys.set_int_max_str_digits(0)   # The limit of time holds for long numbers, too
         code = read_text(5)
         os.close(5)
         moved = _moved() if self.name == '__main__' else ()   # Its output is shown, and may hold an address
@@ -514,7 +517,7 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name']),
+        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'], limits.depth),
                    self.judge.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
