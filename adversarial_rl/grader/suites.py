@@ -73,7 +73,7 @@ def validate_many(asked:Sequence[Asked],     # As in `reference_results`
 
 # %% ../../nbs/03_grader/10_suites.ipynb #eee8c759
 def passes_reference(asked:Sequence[tuple[Problem, Sequence[Collection[str]]]] # Problems with suites of tests
-                    )->list[dict[str, bool | None]]: # Test -> passed twice; None where the grader failed
+                    )->list[dict[str, bool | None]]: # Test -> as in `validate_many`
     "For each problem, which of the tests its reference solution passes."
     jobs = [Job.of(p, tests=sorted({t for suite in suites for t in suite}), suites=suites) for p, suites in asked]
     return [dict(zip(job.tests, flags)) for job, flags in zip(jobs, validate_many(jobs))]
@@ -141,7 +141,7 @@ def fill_in_many(asked:Sequence[Asked],    # As in `reference_results`
 class Suite:
     "The test cases that one discriminator wrote for one problem."
     tests: list[str]
-    valid: list[bool] | None     # One a test: the reference passes it, twice; None where the grader failed
+    valid: list[bool] | None     # One a test, of `validate_many`; None where the grader failed
     accepted: list[bool] | None  # One a test: valid, and its input is new in the group; None likewise
     usable: list[str]            # Tests that programs are graded on: the accepted ones, and those filled in
 
