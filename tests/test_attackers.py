@@ -1024,14 +1024,6 @@ def test_a_valid_test_is_far_from_the_deepest_recursion():
     assert grade(helped, tests, function_name='f').per_test == (True, False, False)
 
 
-def test_long_numbers_have_a_text():
-    "Python's limit of digits would tell two right programs apart."
-    tests = ['assert f(2 ** 15000) == 20359']
-    for code in ('def f(n): return sum(map(int, str(n)))',
-                 'def f(n):\n    s = 0\n    while n: n, d = divmod(n, 10); s += d\n    return s'):
-        assert grade(code, tests, function_name='f').passed
-
-
 def test_filled_values_are_checked_as_tests_are():
     "Neither chance nor a lack of memory can make the value that a reference filled in fail its equals."
     def usable(code, *tests):

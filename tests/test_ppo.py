@@ -152,10 +152,12 @@ def test_a_cpu_reads_few_rows_at_a_time_and_learns_the_same(policy, monkeypatch,
     "The parts of a batch that fits are read once: their graph serves the step, too."
     t, _ = ragged(policy)
     t, group = t.select(torch.arange(90) % len(t)), torch.arange(90) // 9
+    t.ids[:, 0] = torch.arange(90) + 5   # No two are the same text
     reward, score, sizes = torch.rand(90, generator=torch.Generator().manual_seed(3)), policy.score, []
     monkeypatch.setattr(policy, 'score', lambda *a, **kw: sizes.append(len(a[1])) or score(*a, **kw))
     def update():
-        metrics = learner_at_rest(policy, **settings).update(t, reward, group, temperature=.7)
+        learner = learner_at_rest(policy, logp_tolerance=0., **settings)
+        metrics = learner.update(t, reward, group, temperature=.7)
         return gradients(policy).clone(), metrics['policy_loss'], metrics['ratio_gap']
     few, loss, gap = update()
     assert sizes == [32, 32, 26] * passes and abs(gap) < 1e-5
@@ -163,6 +165,24 @@ def test_a_cpu_reads_few_rows_at_a_time_and_learns_the_same(policy, monkeypatch,
     whole, loss_of_whole, _ = update()
     torch.testing.assert_close(few, whole, atol=1e-5, rtol=1e-4)
     assert loss == pytest.approx(loss_of_whole, abs=1e-5) and whole.abs().max() > 0
+
+
+@pytest.mark.parametrize('micro_batch', [128, 7])
+def test_transcripts_with_the_same_text_are_read_once_and_learn_the_same(policy, monkeypatch, micro_batch):
+    "Their rewards differ."
+    t, _ = ragged(policy)
+    different, t, group = len(t), t.select(torch.arange(60) % len(t)), torch.arange(60) // 6
+    reward, score, sizes = torch.rand(60, generator=torch.Generator().manual_seed(3)), policy.score, []
+    monkeypatch.setattr(policy, 'score', lambda *a, **kw: sizes.append(len(a[1])) or score(*a, **kw))
+    def update():
+        sizes.clear()
+        learner_at_rest(policy, micro_batch=micro_batch).update(t, reward, group, temperature=.7)
+        return gradients(policy).clone(), sum(sizes)
+    once, read = update()
+    monkeypatch.setattr(scoring.Scorer, 'score', scoring.Scorer.score_each)
+    each, read_each = update()
+    torch.testing.assert_close(once, each, atol=1e-5, rtol=1e-4)
+    assert each.abs().max() > 0 and read < read_each and (micro_batch == 7 or read == different)
 
 
 @pytest.mark.parametrize('sign', [1, -1])

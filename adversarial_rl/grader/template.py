@@ -324,7 +324,6 @@ class Candidate(Child):
         self.enter()
         codec.READ.update(AS_NUMPY)
         sys.setrecursionlimit(self.depth)
-        sys.set_int_max_str_digits(0)   # The limit of time holds for long numbers, too
         code = read_text(5)
         os.close(5)
         moved = _moved() if self.name == '__main__' else ()   # Its output is shown, and may hold an address

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple, TypeVar
 
+import numpy as np
 import torch
 
 from ..core.errors import out_of_memory, UsageError
@@ -92,6 +93,12 @@ def fitting(compute:Callable[[int], Result],   # Handles so many rows at a time,
 
 
 # %% ../../nbs/05_learn/04_scoring.ipynb #a47e3d18
+def _different(batch:Batch)->tuple[torch.Tensor, torch.Tensor]:
+    "One row of each text `(b,)`, and for each row which of them has its text `(B,)`."
+    rows = torch.cat([batch.ids, batch.used], 1).cpu().numpy()
+    _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return torch.from_numpy(first), torch.from_numpy(place.reshape(-1)).to(batch.ids.device)
+
 _CPU_ROWS = 32   # Sequences read at a time on a CPU
 
 class Scorer:
@@ -123,6 +130,12 @@ class Scorer:
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
+        first, place = _different(batch)
+        if len(first) == len(batch): return self.score_each(batch)
+        return Scores(*(x[place] for x in self.score_each(batch[first])))
+
+    def score_each(self, batch:Batch)->Scores:
+        "The same, with each row computed, whether or not it is there again."
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
             part = batch[rows].narrow(width)
