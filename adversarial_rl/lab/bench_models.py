@@ -154,7 +154,7 @@ def _trl_update(policy:Policy, t:Transcripts, n:int, starts:Sequence[int]   # To
 
 # %% ../../nbs/14_lab/08_bench_models.ipynb #138b70d9
 def _multiplied(policy:Policy)->tuple[int, int]:
-    "Parameters that a token is _multiplied with: the base's matrices, and for a sampled token the output layer."
+    "Parameters that a token is multiplied with: the base's matrices, and for a sampled token the output layer."
     base = _base_of(policy)
     head = base.get_output_embeddings()
     linear = [m for name, m in base.named_modules() if isinstance(m, torch.nn.Linear) and 'lora' not in name]

@@ -117,14 +117,14 @@ class StaticDecoder:
         return self._step(tokens.to(self.device), places.to(self.device), longest)
 
     def _lay_out(self, rows:torch.Tensor, room:int):
-        slots, before = self._slots(len(rows)), self.cache.layers[0][0].shape
+        slots, before = self._slots_for(len(rows)), self.cache.layers[0][0].shape
         self.cache.lay_out(Rows(rows, slots, self.device), room)
         self.room = room
         if (before[0], before[2]) == (slots, room): return
         self.steps, self.recorded = 0, None   # At these shapes; frees the last recording
         self.inputs = torch.zeros(2, slots, 1, dtype=torch.long, device=self.device)   # Tokens and their positions
 
-    def _slots(self, rows:int)->int:
+    def _slots_for(self, rows:int)->int:
         "As many as there may be rows; fewer than before only where a quarter would be empty, for a new recording."
         if not self.record: return rows
         now, needed = len(self.cache.layers[0][0]), _slots(max(rows, self.most))
