@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import processes
 import pytest
@@ -425,6 +426,7 @@ def test_a_checkpoint_must_be_named(capfd):
     assert main(ONE) == 2 and '--checkpoint: must be given' in capfd.readouterr().err
 
 
+linux_only = pytest.mark.skipif(sys.platform != 'linux', reason='the limit needs /proc')
 LIMITED = """import resource, sys
 from importlib import import_module
 main = import_module(sys.argv[1]).main
@@ -434,21 +436,34 @@ resource.setrlimit(resource.RLIMIT_AS, (mapped + int(sys.argv.pop(2)) * 2**20,) 
 sys.exit(main(sys.argv[2:]))"""
 
 
-@pytest.mark.skipif(sys.platform != 'linux', reason='the limit needs /proc')
-@pytest.mark.parametrize('command, mib, flags, advice', [
-    ('run_inference', 60, [*ONE, '--max-tokens', '4096', '--attempts', '1000', '--temperature', '10', '--top-p', '1'],
-     'lower --attempts or --max-tokens'),
-    ('run_training', 400, ['--config', 'configs/starter.yaml', '--held-out', '4', '--problems-per-step', '1',
-                           '--group-size', '1000', '--max-new-tokens', '4096', '--temperature', '10'],
-     'lower --micro-batch')],
-                         ids=['run_inference', 'run_training'])
-def test_out_of_memory_is_one_line(trained, tmp_path, command, mib, flags, advice):
-    "Under a real limit on memory; sampling halves its rows, so for inference not one attempt may fit."
-    checkpoint = ['--checkpoint', str(trained[0])] if command == 'run_inference' else []
-    line = [sys.executable, '-c', LIMITED, processes.MODULES[command], str(mib), *checkpoint, *flags]
-    done = subprocess.run(line, capture_output=True, text=True, cwd=tmp_path, timeout=300)
-    assert done.returncode == 2 and f'error: out of memory; {advice}' in done.stderr, done.stderr[-2000:]
-    assert 'Traceback' not in done.stderr, done.stderr[-2000:]
+def limited(command, mib, *flags, cwd):
+    "The command, ended, with so much more address space than its libraries take."
+    line = [sys.executable, '-c', LIMITED, processes.MODULES[command], str(mib), *flags]
+    return subprocess.run(line, capture_output=True, text=True, cwd=cwd, timeout=300)
+
+
+@linux_only
+def test_inference_out_of_memory_is_one_line(trained, tmp_path):
+    "Sampling halves its rows, so not one attempt may fit."
+    done = limited('run_inference', 60, '--checkpoint', str(trained[0]), *ONE, '--max-tokens', '4096',
+                   '--attempts', '1000', '--temperature', '10', '--top-p', '1', cwd=tmp_path)
+    assert done.returncode == 2 and 'error: out of memory; lower --attempts or --max-tokens' in done.stderr, done.stderr
+    assert 'Traceback' not in done.stderr, done.stderr
+
+
+@linux_only
+def test_training_out_of_memory_is_one_line(tmp_path):
+    "One transcript can be sampled and not learned from: its prompt is long, and backward needs every activation."
+    shutil.copytree(resource('checkpoints/starter'), tmp_path/'wide')
+    config = json.loads((tmp_path/'wide'/'config.json').read_text()) | dict(max_position_embeddings=10**6)
+    (tmp_path/'wide'/'config.json').write_text(json.dumps(config))
+    long = [replace(p, description='add ' * 10_000) for p in starter_problems('training', 2)]
+    save_problems(long, tmp_path/'long.json')
+    done = limited('run_training', 300, '--generator-model', 'wide', '--discriminator-model', 'wide', '--problems-file',
+                   'long.json', '--held-out', '1', '--problems-per-step', '1', '--group-size', '4',
+                   '--max-new-tokens', '8', '--mbpp-eval', 'false', '--device', 'cpu', cwd=tmp_path)
+    assert done.returncode == 2 and 'error: out of memory; lower --micro-batch' in done.stderr, done.stderr
+    assert 'Traceback' not in done.stderr, done.stderr
 
 
 def test_help_names_the_flags_and_explains_them():
