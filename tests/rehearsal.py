@@ -23,6 +23,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent)]
 os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
 os.environ.setdefault('WANDB_MODE', 'disabled')
 
+import numpy as np  # noqa: E402
 import torch  # noqa: E402
 from chat_model import LOST, PROGRAMS, SUITES  # noqa: E402
 
@@ -85,7 +86,6 @@ class Pen:
     "Writes each stage as the scripted model does; which style it takes depends on the transcript alone."
     def __init__(self, tokenizer, problems):
         self.tokenizer, self.problems = tokenizer, problems
-        self.wanted = None   # (R,) the tokens that are chosen next
 
     @lru_cache(maxsize=None)
     def problem(self, opening):
@@ -104,27 +104,25 @@ class Pen:
         return [*self.tokenizer(answer, add_special_tokens=False)['input_ids'], self.tokenizer.eos_token_id]
 
     def next_tokens(self, sampling):
-        "What each row of a rollout writes next."
-        rows, out = sampling.rows, []
+        "What each transcript of a rollout writes next, `(L,)`."
+        rows, row, n = sampling.rows, sampling.row, len(sampling.chance) // len(sampling.openings)
         last = len(sampling.heat) - 1
-        for first, stage, written in zip(sampling.first.tolist(), rows.stage.tolist(), rows.written.tolist()):
-            ids = self.tokens(tuple(sampling.openings[first // sampling.n]), min(stage, last), first % sampling.n)
-            out.append(ids[min(written, len(ids) - 1)])
-        self.wanted = torch.tensor(out)
+        for who, stage, written in zip(sampling.who.tolist(), rows.stage[row].tolist(), rows.written[row].tolist()):
+            ids = self.tokens(tuple(sampling.openings[who // n]), min(stage, last), who % n)
+            yield ids[min(written, len(ids) - 1)]
 
     @contextlib.contextmanager
     def held(self):
         "Inside, it writes, and the model says how likely each token is."
-        pen, own, choose = self, rollout._Sampling.next_token, rollout.choose
-        def next_token(sampling):
-            pen.next_tokens(sampling)
-            return own(sampling)
-        def chosen(logits, temperature, chance, top_p=1.):
-            logp = (logits.float() / torch.where(temperature == 0, 1., temperature)[:, None]).log_softmax(-1)
-            return pen.wanted, logp.gather(-1, pen.wanted[:, None]).squeeze(-1)
-        rollout._Sampling.next_token, rollout.choose = next_token, chosen
+        own = rollout._Sampling.choose
+        def choose(sampling, place):
+            heat, row = sampling.heat[sampling.rows.stage], torch.from_numpy(sampling.row)
+            logp = (sampling.logits.float() / torch.from_numpy(np.where(heat == 0, 1, heat))[:, None]).log_softmax(-1)
+            token = torch.tensor(list(self.next_tokens(sampling)), dtype=torch.long)
+            return token.numpy(), logp[row, token].numpy()
+        rollout._Sampling.choose = choose
         try: yield
-        finally: rollout._Sampling.next_token, rollout.choose = own, choose
+        finally: rollout._Sampling.choose = own
 
 
 def show(name, text, most=4000):
