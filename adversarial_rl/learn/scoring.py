@@ -117,12 +117,13 @@ class Scorer:
         return fitting(at_most, size, then=f'the {self.name} continues with --micro-batch')[0]
 
     def pieces(self, batch:Batch)->list[tuple[torch.Tensor, int]]:
-        "Rows and width of each part that is read at once: rows of like length together, each as wide as its longest."
+        "Rows and width of each part that is read at once: rows that begin alike together, or rows of like length."
         most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, _CPU_ROWS)
         if len(batch) <= most: return [(torch.arange(len(batch)), batch.ids.shape[1])]
-        lengths = torch.tensor(batch.lengths())
-        rows = lengths.argsort(descending=True, stable=True).split(most)   # What needs most memory first
-        return [(some, int(lengths[some].max())) for some in rows]
+        lengths, trees = torch.tensor(batch.lengths()), self.policy.trees(batch.ids, batch.used)
+        # What begins alike together, or what needs most memory first
+        order = trees.order.cpu() if trees else lengths.argsort(descending=True, stable=True)
+        return [(some, int(lengths[some].max())) for some in order.split(most)]
 
     def micro_batches(self, batch:Batch)->Iterator[Batch]:
         "The batch in pieces that fit; none of a batch without rows."
@@ -130,16 +131,18 @@ class Scorer:
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
+        if self.policy.trees(batch.ids, batch.used): return self.score_each(batch, as_trees=True)
         first, place = _different(batch)
         if len(first) == len(batch): return self.score_each(batch)
         return Scores(*(x[place] for x in self.score_each(batch[first])))
 
-    def score_each(self, batch:Batch)->Scores:
-        "The same, with each row computed, whether or not it is there again."
+    def score_each(self, batch:Batch, as_trees:bool=False)->Scores:
+        "The same, with each row computed, whether or not it is there again; or as trees, in each part where they pay."
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
             part = batch[rows].narrow(width)
-            flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature)
+            trees = self.policy.trees(part.ids, part.used) if as_trees else None
+            flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature, trees=trees)
             wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
             parts.append([torch.zeros(wide.shape, device=wide.device).masked_scatter(wide, x) for x in flat])
         order = torch.cat([rows for rows, _ in pieces]).argsort()

@@ -22,6 +22,7 @@ from torch import nn
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
+from ..learn.trees import grow, Trees
 from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
@@ -345,6 +346,12 @@ def cache_name(model:nn.Module)->str:
     return 'cache' if 'cache' in inspect.signature(model.forward).parameters else 'past_key_values'
 
 # %% ../../nbs/06_model/01_policy.ipynb #eddd7adb
+def _reads_trees(model:Any)->bool: # Of transformers
+    "Whether attention follows a mask given for each pair of tokens, which layers with windows of their own do not."
+    windows = any(getattr(m, 'sliding_window', None) for m in model.modules())
+    return type(model).__name__ in ('Qwen2ForCausalLM', 'LlamaForCausalLM') and not windows \
+        and model.config._attn_implementation in ('sdpa', 'eager')
+
 class Policy(_Adapters):
     "A base model with one LoRA adapter and one value head for each player."
     def __init__(self, model,            # Causal language model; frozen
@@ -364,14 +371,27 @@ class Policy(_Adapters):
         "Inside, activations are computed again in the backward pass; raises `UsageError` where the model cannot."
         return _checkpointing(self.model.get_base_model())
 
-    def hidden(self, ids:torch.Tensor)->torch.Tensor:
+    def hidden(self, ids:torch.Tensor, **more:torch.Tensor)->torch.Tensor:
         "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`, of which no real token sees padding."
-        return self.model.get_base_model().base_model(input_ids=ids, use_cache=False).last_hidden_state
+        return self.model.get_base_model().base_model(input_ids=ids, use_cache=False, **more).last_hidden_state
 
-    def score(self, name:str, ids:torch.Tensor, action:torch.Tensor, *,
-              temperature:float=1.0)->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def trees(self, ids:torch.Tensor, action:torch.Tensor)->Trees|None: # Both (B, T)
+        "The texts as trees, where this model can read them and that takes less than reading rows; else None."
+        if len(ids) < 2 or not _reads_trees(self.model.get_base_model()): return None
+        trees = grow(ids, action, self.model.config.hidden_size)
+        return trees if trees.pay else None
+
+    def score(self, name:str, ids:torch.Tensor, action:torch.Tensor, *, temperature:float=1.0,
+              trees:Trees|None=None # Of `ids` and `action`, to be read in place of rows
+             )->tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         "Log-probabilities, entropies and values `(n,)` of the `n` tokens where `action` `(B, T)` is true, row by row."
         at = action[:, 1:]
+        if trees:
+            nodes, place = trees.node[:, 1:][at].unique(return_inverse=True)
+            h = self.hidden(trees.ids, position_ids=trees.depth, attention_mask=trees.mask(self.model.dtype))
+            h = h.flatten(0, 1)[trees.parent[nodes]]
+            logp, entropy = score_tokens(h, OutputLayer(self.model), trees.ids.flatten()[nodes], temperature)
+            return logp[place], entropy[place], self.heads[name](h)[place]
         h = self.hidden(ids)[:, :-1][at]
         logp, entropy = score_tokens(h, OutputLayer(self.model), ids[:, 1:][at], temperature)
         return logp, entropy, self.heads[name](h)
