@@ -10,6 +10,7 @@ from spread_models import apart, free, gradient, PLAYERS, policy_at, rewards, sa
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
 from adversarial_rl.learn.ppo import Learner
+from adversarial_rl.learn.trees import grow
 from adversarial_rl.model import rollout
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
@@ -48,10 +49,11 @@ def equal_share(x, y):
     return (a == b)[at].float().mean().item()
 
 
-def logp_of(policy, t):
+def logp_of(policy, t, as_trees=False):
     t = t.to(policy.device)
+    trees = grow(t.ids, t.action, policy.model.config.hidden_size) if as_trees else None
     with policy.player('generator'), torch.no_grad():
-        return policy.score('generator', t.ids, t.action)[0].cpu()
+        return policy.score('generator', t.ids, t.action, trees=trees)[0].cpu()
 
 
 def one_update(policy, t):
@@ -74,10 +76,10 @@ def two_devices(place, found):
         share = equal_share(here, there)
         found.note(**{f'{name}_ids_equal': share})
         if name == 'greedy': found.require(share >= .995, f'only {share:.2%} of the greedy tokens are equal')
-    gap = (logp_of(cpu, here) - logp_of(other, here)).abs().max().item()
+    gap, gap_of_trees = ((logp_of(cpu, here) - logp_of(other, here, x)).abs().max().item() for x in (False, True))
     distance = apart(one_update(other, here), one_update(cpu, here))
-    found.note(logp_gap_max=gap, gradient_distance=distance)
-    found.require(gap <= 1e-3, f'log-probabilities differ by {gap:.2g}')
+    found.note(logp_gap_max=gap, logp_gap_max_of_trees=gap_of_trees, gradient_distance=distance)
+    found.require(max(gap, gap_of_trees) <= 1e-3, f'log-probabilities differ by {gap:.2g}, of trees {gap_of_trees:.2g}')
     found.require(distance <= 1e-3, f'gradients differ by {distance:.2g}')
 
 
