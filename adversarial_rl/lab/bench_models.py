@@ -308,14 +308,14 @@ def speed_table(learning:bool)->str:
 
 # %% ../../nbs/14_lab/08_bench_models.ipynb #c1c8f726
 def two_players(shape:str, rows:int, tokens:int, prompt:int, **ppo)->int:
-    "Peak bytes of sampling and learning, without the memory of Python and its libraries."
+    "Peak bytes of sampling and learning from different prompts, without the memory of Python and its libraries."
     _bench_policy('tiny')   # Loads the libraries that a model needs
     before = peak_memory()
     policy = _bench_policy(shape, ('generator', 'discriminator'))
-    opening = torch.randint(100, 700, (prompt,)).tolist()
+    pieces = [[opening, *[[100] * 10] * 4] for opening in torch.randint(100, 700, (rows, prompt)).tolist()]
     for name in policy.players:
         learner = Learner(policy, name, PPOConfig(**ppo, logp_tolerance=0., critic_warmup=0))
-        with policy.sampling(name): t = sample(policy, [[opening, *[[100] * 10] * 4]], rows, tokens)
+        with policy.sampling(name): t = sample(policy, pieces, 1, tokens)
         learner.begin_stage()
         learner.update(t, torch.rand(len(t)), torch.zeros(len(t), dtype=torch.long), stage=4)
     return peak_memory() - before

@@ -66,7 +66,8 @@ def t4(place, found):
     found.note(allocated_gb=allocated, reserved_gb=reserved)
     found.require(reserved <= 14, f'{reserved:.1f} GB reserved')
     off = allocated / peak(plan.memory) * 1e9 - 1
-    found.require(abs(off) <= .15, f'{off:+.0%} beside the estimate')
+    # The estimate is for transcripts that share nothing; here a group shares its prompt
+    found.require(-.35 <= off <= .15, f'{off:+.0%} beside the estimate')
 
 
 MOST, PROMPT, LONGEST = 4, 20, 150   # Rows for which there is memory, and their tokens: a real 1.5B still fits a T4
