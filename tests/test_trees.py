@@ -5,6 +5,7 @@ import pytest
 import test_ppo
 import torch
 
+from adversarial_rl.learn import ppo
 from adversarial_rl.learn.trees import grow
 from adversarial_rl.model.rollout import sample
 
@@ -70,12 +71,33 @@ def test_an_update_reads_less_and_learns_the_same(policy, monkeypatch, settings)
         metrics = test_ppo.learner_at_rest(policy, **settings).update(t, reward, group, temperature=.7)
         return test_ppo.gradients(policy).clone(), metrics, sum(read)
     slope, metrics, as_trees = update()
-    monkeypatch.setattr(policy, 'trees', lambda ids, action: None)
+    monkeypatch.setattr(policy, 'trees', lambda *given, **more: None)
     wanted, plain, as_rows = update()
     torch.testing.assert_close(slope, wanted, atol=1e-5, rtol=1e-4)
     assert wanted.abs().max() > 1e-3 and as_trees < .5 * as_rows
     assert {k: v for k, v in plain.items() if v == v} == pytest.approx({k: metrics[k] for k in plain
                                                                        if plain[k] == plain[k]}, abs=1e-4, rel=1e-3)
+
+
+@pytest.mark.parametrize('micro_batch', [1, 2, 8, 32])
+def test_copies_of_a_text_are_read_once_whatever_the_parts(policy, monkeypatch, micro_batch):
+    t, _ = answers(policy)
+    t, hidden, read = t.select([0, 1, 10, 11] * 8), policy.hidden, []
+    monkeypatch.setattr(policy, 'hidden', lambda ids, **more: read.append(ids.numel()) or hidden(ids, **more))
+    who = test_ppo.learner(policy, micro_batch=micro_batch)
+    batch, _ = ppo.make_batch(t, torch.arange(32.) % 3, torch.arange(32) // 8, who.config, temperature=.7)
+    with policy.player('generator'): who.scorer.score_shared(batch)
+    assert sum(read) <= sum(batch[:4].lengths())
+
+
+def test_what_came_before_the_stage_that_learns_is_shared_too():
+    "Eight texts with one prompt and different answers; only the end of each is scored."
+    ids = torch.randint(5, 600, (8, 410), generator=torch.Generator().manual_seed(0))
+    ids[:, :300] = ids[0, :300]
+    used = (torch.arange(410) >= 400).expand(8, -1)
+    trees = grow(ids, used, 896)
+    assert trees.ids.shape == (1, 300 + 8 * 110)
+    assert len(grow(ids, used, 16).ids) > 1   # So narrow a model reads several small trees faster
 
 
 @pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16], ids=str)
@@ -85,7 +107,7 @@ def test_half_precision_and_both_ways_of_attention(policy, dtype, attention):
     policy.model.to(dtype)
     policy.model.set_attn_implementation(attention)
     with policy.player('generator'), torch.no_grad():
-        trees = policy.trees(t.ids, t.action)
+        trees = grow(t.ids, t.action, 64)
         rows, nodes = (policy.score('generator', t.ids, t.action, trees=x) for x in (None, trees))
     for a, b in zip(rows, nodes): assert (a - b).abs().mean() < .02 and a.isfinite().all()
 

@@ -17,6 +17,7 @@ import torch
 
 from ..core.errors import out_of_memory, UsageError
 from ..core.parallel import gathered, share, world
+from .trees import lengths
 
 # %% ../../nbs/05_learn/04_scoring.ipynb #e76528ec
 @dataclass
@@ -59,8 +60,7 @@ class Batch:
 
     def lengths(self)->list[int]:
         "Columns of each row up to its last token that is scored, at least 1."
-        place = torch.arange(1, self.ids.shape[1] + 1, device=self.ids.device)
-        return (self.used * place).amax(1).clamp(min=1).tolist()
+        return lengths(self.used).tolist()
 
     def narrow(self, width:int)->'Batch':
         "The first columns."
@@ -120,10 +120,10 @@ class Scorer:
         "Rows and width of each part that is read at once: rows that begin alike together, or rows of like length."
         most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, _CPU_ROWS)
         if len(batch) <= most: return [(torch.arange(len(batch)), batch.ids.shape[1])]
-        lengths, trees = torch.tensor(batch.lengths()), self.policy.trees(batch.ids, batch.used)
+        ends, trees = torch.tensor(batch.lengths()), self.policy.trees(batch.ids, batch.used, apart=True)
         # What begins alike together, or what needs most memory first
-        order = trees.order.cpu() if trees else lengths.argsort(descending=True, stable=True)
-        return [(some, int(lengths[some].max())) for some in order.split(most)]
+        order = trees.order.cpu() if trees else ends.argsort(descending=True, stable=True)
+        return [(some, int(ends[some].max())) for some in order.split(most)]
 
     def micro_batches(self, batch:Batch)->Iterator[Batch]:
         "The batch in pieces that fit; none of a batch without rows."
@@ -131,10 +131,9 @@ class Scorer:
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
-        if self.policy.trees(batch.ids, batch.used): return self.score_each(batch, as_trees=True)
         first, place = _different(batch)
-        if len(first) == len(batch): return self.score_each(batch)
-        return Scores(*(x[place] for x in self.score_each(batch[first])))
+        if len(first) == len(batch): return self.score_each(batch, as_trees=True)
+        return Scores(*(x[place] for x in self.score_each(batch[first], as_trees=True)))
 
     def score_each(self, batch:Batch, as_trees:bool=False)->Scores:
         "The same, with each row computed, whether or not it is there again; or as trees, in each part where they pay."

@@ -22,7 +22,7 @@ from torch import nn
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
-from ..learn.trees import grow, Trees
+from ..learn.trees import cost_of_rows, grow, lengths, Trees
 from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
@@ -375,11 +375,15 @@ class Policy(_Adapters):
         "Last hidden states `(B, T, hidden)` of right-padded `ids` `(B, T)`, of which no real token sees padding."
         return self.model.get_base_model().base_model(input_ids=ids, use_cache=False, **more).last_hidden_state
 
-    def trees(self, ids:torch.Tensor, action:torch.Tensor)->Trees|None: # Both (B, T)
-        "The texts as trees, where this model can read them and that takes less than reading rows; else None."
+    def trees(self, ids:torch.Tensor, action:torch.Tensor, # Both (B, T)
+              *, apart:bool=False # Whether parts of like length are read, so that there is little padding
+             )->Trees|None:
+        "The texts as trees, where this model can read them and that takes clearly less than reading rows; else None."
         if len(ids) < 2 or not _reads_trees(self.model.get_base_model()): return None
-        trees = grow(ids, action, self.model.config.hidden_size)
-        return trees if trees.pay else None
+        hidden, length = self.model.config.hidden_size, lengths(action)
+        trees = grow(ids, action, hidden)
+        rows = cost_of_rows((length if apart else length.max().expand(len(ids))).cpu().numpy(), hidden)
+        return trees if (trees.cost_apart if apart else trees.cost) < .9 * rows else None
 
     def score(self, name:str, ids:torch.Tensor, action:torch.Tensor, *, temperature:float=1.0,
               trees:Trees|None=None # Of `ids` and `action`, to be read in place of rows
