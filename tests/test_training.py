@@ -132,7 +132,7 @@ def test_a_resumed_run_equals_an_uninterrupted_one(tmp_path, changed):
     assert failed == second.pair.extras.failed_tests.kept and bool(failed) == bool(changed)
 
 
-def wait_for_steps(process, folder, n, patience=120):
+def wait_for_steps(process, folder, n, patience=300):
     "Return once a running command has written `n` rows of metrics."
     end = time.time() + patience
     while time.time() < end and process.poll() is None:
