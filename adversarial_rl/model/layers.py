@@ -16,19 +16,16 @@ from torch.linalg import vector_norm
 from torch.nn.functional import linear
 
 from .decoding import Decoder, roomy, Rows
-from .policy import LARGE
+from .policy import LARGE, of_known_family
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0006
-_FAMILIES = ('Qwen2ForCausalLM', 'LlamaForCausalLM')
-
 def has_known_layers(model # Of transformers, or of peft around it
                     )->bool:
     "Whether a model's layers can be computed here."
     model = model.get_base_model() if hasattr(model, 'get_base_model') else model
-    if type(model).__name__ not in _FAMILIES or not type(model).__module__.startswith('transformers.'): return False
+    if not of_known_family(model): return False
     if not all(p.is_floating_point() for p in model.parameters()): return False   # Four or eight bits
-    windows = any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
-    return not windows and model.model.rotary_emb.rope_type in ('default', 'linear', 'llama3')
+    return model.model.rotary_emb.rope_type in ('default', 'linear', 'llama3')
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0010
 def _linear(layer:Any)->Any:

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LOGITS', 'LARGE', 'load_model', 'ValueHead', 'OutputLayer', 'score_tokens', 'memory_left', 'merge_fits', 'cache_name',
-           'Policy']
+           'of_known_family', 'Policy']
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
 import contextlib
@@ -22,7 +22,7 @@ from torch import nn
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
-from ..learn.trees import cost_of_rows, grow, lengths, Trees
+from ..learn.trees import grow, relative_cost, Trees
 from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
@@ -346,11 +346,16 @@ def cache_name(model:nn.Module)->str:
     return 'cache' if 'cache' in inspect.signature(model.forward).parameters else 'past_key_values'
 
 # %% ../../nbs/06_model/01_policy.ipynb #eddd7adb
+_FAMILIES = ('Qwen2ForCausalLM', 'LlamaForCausalLM')
+
+def of_known_family(model:Any)->bool: # Of transformers
+    "Whether a model is a Qwen2 or Llama of transformers whose layers all attend to everything before a token."
+    if type(model).__name__ not in _FAMILIES or not type(model).__module__.startswith('transformers.'): return False
+    return not any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
+
 def _reads_trees(model:Any)->bool: # Of transformers
-    "Whether attention follows a mask given for each pair of tokens, which layers with windows of their own do not."
-    windows = any(getattr(m, 'sliding_window', None) for m in model.modules())
-    return type(model).__name__ in ('Qwen2ForCausalLM', 'LlamaForCausalLM') and not windows \
-        and model.config._attn_implementation in ('sdpa', 'eager')
+    "Whether attention follows a mask given for each pair of tokens."
+    return of_known_family(model) and model.config._attn_implementation in ('sdpa', 'eager')
 
 class Policy(_Adapters):
     "A base model with one LoRA adapter and one value head for each player."
@@ -380,10 +385,9 @@ class Policy(_Adapters):
              )->Trees|None:
         "The texts as trees, where this model can read them and that takes clearly less than reading rows; else None."
         if len(ids) < 2 or not _reads_trees(self.model.get_base_model()): return None
-        hidden, length = self.model.config.hidden_size, lengths(action)
+        hidden = self.model.config.hidden_size
         trees = grow(ids, action, hidden)
-        rows = cost_of_rows((length if apart else length.max().expand(len(ids))).cpu().numpy(), hidden)
-        return trees if (trees.cost_apart if apart else trees.cost) < .9 * rows else None
+        return trees if relative_cost(trees, action, hidden, apart=apart) < .9 else None
 
     def score(self, name:str, ids:torch.Tensor, action:torch.Tensor, *, temperature:float=1.0,
               trees:Trees|None=None # Of `ids` and `action`, to be read in place of rows
