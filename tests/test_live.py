@@ -4,6 +4,7 @@ import time
 import pytest
 
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.show import live
 
 SMALL = ('--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 '
@@ -15,8 +16,8 @@ def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, caps
     flags, shown = f'{SMALL} --checkpoint-dir {tmp_path}/checkpoints', []
     process = live.start('run_training', flags, tmp_path/'out')
     assert live.start('run_training', flags, tmp_path/'out') == process == live.running(tmp_path/'out')
-    end = time.time() + 200
-    while not (tmp_path/'out'/'metrics.jsonl').exists() and time.time() < end: time.sleep(.05)
+    metrics, end = tmp_path/'out'/'metrics.jsonl', time.time() + 400
+    while not (metrics.exists() and read_metrics(metrics)) and time.time() < end: time.sleep(.05)
     live.stop(tmp_path/'out')
     def draw(folder):
         shown.append(folder)

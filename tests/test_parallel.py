@@ -62,7 +62,9 @@ def same(one, two):
     last = newest_checkpoint(one/'ck')[0].name
     (a, _), (b, _) = (load_checkpoint(x/'ck'/last) for x in (one, two))
     for name in a['players']:
-        for k, x in a['players'][name].items(): assert torch.allclose(x, b['players'][name][k], atol=1e-5), (name, k)
+        apart = torch.cat([(x - b['players'][name][k]).abs().flatten() for k, x in a['players'][name].items()])
+        # Where a gradient is nothing but rounding, Adam still steps by up to the learning rate (2e-3 here).
+        assert (apart > 1e-5).float().mean() < 1e-3 and apart.max() < 1e-3, name
 
 
 @pytest.fixture(scope='module')
