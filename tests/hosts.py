@@ -4,13 +4,12 @@
     python tests/hosts.py --only docker docker-user --install venv
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
-copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. So is
-each row, until the grader or its tests change: the command can be stopped and goes on. The exit code is 0 if no test
-failed.
+copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. Each
+row is written when it is made, with a digest of the grader and its tests. A row whose digest is still the same is not
+made again, so the command can be stopped and goes on. The exit code is 0 if no test failed.
 """
 import argparse
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -112,7 +111,23 @@ def state(tests)->str:
     "A digest of the grader and its tests."
     folders = ROOT/'adversarial_rl'/'grader', ROOT/'tests'/'hostile'
     files = [*(path for folder in folders for path in sorted(folder.rglob('*.py'))), *(ROOT/name for name in tests)]
-    return hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:16]
+    return hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]
+
+
+HEADS = ['host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped', 'digest']
+
+
+def rows_of(document)->dict:
+    "The rows of a document's table: (host, version, install) -> the other cells."
+    lines = [line.strip('| ').split(' | ') for line in document.splitlines()]
+    return {tuple(cells[:3]): cells[3:] for cells in lines if len(cells) == len(HEADS) and cells[0] in MEANING.values()}
+
+
+def table_of(rows)->str:
+    "By version, host and install."
+    hosts = list(MEANING.values())
+    order = sorted(rows, key=lambda k: ([int(n) for n in k[1].split('.')], hosts.index(k[0]), k[2] == 'base'))
+    return markdown_table(HEADS, [[*key, *rows[key]] for key in order])
 
 
 def main():
@@ -123,28 +138,22 @@ def main():
     parser.add_argument('--tests', nargs='+', default=TESTS)
     parser.add_argument('--results', help='document whose table is written')
     args = parser.parse_args()
-    folder, rows, now = ROOT/'output'/'hosts', [], state(args.tests)
+    folder, now = ROOT/'output'/'hosts', state(args.tests)
     folder.mkdir(parents=True, exist_ok=True)
-    kept = folder/'rows.json'
-    done = json.loads(kept.read_text()) if kept.exists() else {}
+    rows = rows_of(Path(args.results).read_text()) if args.results else {}
     for interpreter in args.python:
-        ways = build(interpreter, folder)
+        ways, version = build(interpreter, folder), version_of(interpreter)
         for host in args.only:
             for way in args.install:
-                row = [MEANING[host], version_of(interpreter), way]
-                key = ' '.join([now, *row])
-                if key not in done:
-                    python, mounts = ways[way]
-                    begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
-                    done[key] = visit(host, python, begin, args.tests)
-                    kept.write_text(json.dumps(done, indent=1))
-                rows.append([*row, *done[key]])
-                print(*rows[-1], flush=True)
-    heads = 'host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped'
-    table = markdown_table(heads, rows)
-    if args.results: write_table(args.results, 'hosts', table)
-    print(table)
-    sys.exit(any(row[5] for row in rows))
+                key = MEANING[host], version, way
+                if rows.get(key, [''])[-1] == now: continue
+                python, mounts = ways[way]
+                begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
+                rows[key] = [*visit(host, python, begin, args.tests), now]
+                print(*key, *rows[key], flush=True)
+                if args.results: write_table(args.results, 'hosts', table_of(rows))
+    print(table_of(rows))
+    sys.exit(any(int(row[2]) for row in rows.values()))
 
 
 if __name__ == '__main__': main()
