@@ -112,6 +112,17 @@ def test_half_precision_and_both_ways_of_attention(policy, dtype, attention):
     for a, b in zip(rows, nodes): assert (a - b).abs().mean() < .02 and a.isfinite().all()
 
 
+def test_rounding_is_measured_as_updates_read(policy, monkeypatch):
+    t, group = answers(policy)
+    policy.model.to(torch.bfloat16)
+    who, score, read = test_ppo.learner(policy), policy.score, []
+    monkeypatch.setattr(policy, 'score', lambda *given, trees=None, **more: read.append(trees) or
+                        score(*given, trees=trees, **more))
+    batch, _ = ppo.make_batch(t, torch.rand(20), group, who.config, temperature=.7)
+    with policy.player('generator'): assert 0 < who.measure_rounding(batch) < .1
+    assert read[0] is not None
+
+
 @pytest.mark.parametrize('change', ['window', 'attention', 'alone'])
 def test_rows_are_read_where_the_model_cannot_read_trees(policy, change):
     t, _ = answers(policy)

@@ -224,11 +224,12 @@ class Learner:
 
     @torch.no_grad()
     def measure_rounding(self, batch:Batch)->float:
-        "Mean difference between one forward pass and one token at a time, over some tokens of the batch."
+        "Mean difference between one forward pass, as updates read, and one token at a time, over some of the tokens."
         first = int(batch.action.any(0).nonzero()[0])
         rows, columns = batch.action.any(1).nonzero()[:min(8, self.scorer.micro_batch), 0], slice(0, first + 256)
         ids, action = (x[rows, columns] for x in (batch.ids, batch.action))
-        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature)
+        trees = self.policy.trees(ids, action)
+        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature, trees=trees)
         return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
 
     def count_update(self):
