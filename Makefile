@@ -11,21 +11,26 @@ PYTEST := $(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reo
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test test-all quick fuzz lint seeds compare bench starter page site npm clean
+.PHONY: train test test-all checked notebooks quick fuzz lint seeds compare bench starter page site npm clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
 # The linters, all module notebooks, and the tests that start no training: five minutes on two cores.
-test: lint
-	$(NOTEBOOKS)
+test: checked
 	$(PYTEST) -m 'not slow' tests
 
-# All of it, as in CI: half an hour.
-test-all: lint
+# All of it, as in CI: about an hour.
+test-all: checked
 	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
-	$(NOTEBOOKS)
 	$(PYTEST) tests
+
+# Side by side: the linters need one core, and the notebooks not always two.
+checked: .venv/installed-dev
+	@$(MAKE) -s -j2 lint notebooks
+
+notebooks: .venv/installed-dev
+	$(NOTEBOOKS)
 
 # Grade, train, resume, infer, evaluate, once each and tiny: under a minute.
 quick: .venv/installed

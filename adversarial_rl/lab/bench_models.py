@@ -391,13 +391,13 @@ def _growth_row(label:str, figures:dict[str, float], first:dict[str, float])->li
 
 def growth_table()->str:
     "Three axes, one of them with two processes too, each relative to its least work."
-    rows = []
-    for label, function, name, factors in (
-            ('problems times samples {}×', 'a_step', 'times', (1, 4, 16, 64)),
-            ('problems times samples {}×, two processes', 'a_shared_step', 'times', (1, 4, 16, 64)),
-            ('tokens of a transcript {}×', 'a_length', 'times', (1, 2, 4)),
-            ('opponents in the pool: {}', 'a_step', 'pool', (1, 100))):
-        results = [in_fresh_process('adversarial_rl.lab.bench_models', function, **{name: f}) for f in factors]
+    rows, fresh = [], partial(in_fresh_process, 'adversarial_rl.lab.bench_models')
+    for label, measure, name, factors in (
+            ('problems times samples {}×', partial(fresh, 'a_step'), 'times', (1, 4, 16, 64)),
+            ('problems times samples {}×, two processes', a_shared_step, 'times', (1, 4, 16, 64)),
+            ('tokens of a transcript {}×', partial(fresh, 'a_length'), 'times', (1, 2, 4)),
+            ('opponents in the pool: {}', partial(fresh, 'a_step'), 'pool', (1, 100))):
+        results = [measure(**{name: f}) for f in factors]
         rows += [_growth_row(label.format(f), x, results[0]) for f, x in zip(factors, results)]
     head = ['what grows', *[name.replace('_', ' ') for name in _COLUMNS]]
     return f'{markdown_table(head, rows)}\n\nIn brackets: the factor relative to the row with the least work.'
