@@ -5,8 +5,8 @@
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
 copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. Each
-row is written when it is made, with a digest of the grader and its tests. A row whose digest is still the same is not
-made again, so the command can be stopped and goes on. The exit code is 0 if no test failed.
+row is written when it is made, with a digest of the grader and its tests. A row without failures whose digest is
+still the same is not made again, so the command can be stopped and goes on. The exit code is 0 if no test failed.
 """
 import argparse
 import hashlib
@@ -103,7 +103,8 @@ def visit(host, python, begin, tests)->list:
     text = subprocess.run([*command, *tests], capture_output=True, text=True).stdout
     counts = {word: int(n) for n, word in re.findall(r'(\d+) (passed|failed|error|skipped)', text[-300:])}
     wrong = counts.get('failed', 0) + counts.get('error', 0)
-    if wrong or not counts: print(text[-6000:])
+    if wrong: print(text[-6000:])
+    if not counts.get('passed'): sys.exit(f'no test passed, so there is no row:\n{text[-6000:]}')
     return [layers, counts.get('passed', 0), wrong, counts.get('skipped', 0)]
 
 
@@ -146,7 +147,7 @@ def main():
         for host in args.only:
             for way in args.install:
                 key = MEANING[host], version, way
-                if rows.get(key, [''])[-1] == now: continue
+                if key in rows and rows[key][-1] == now and not int(rows[key][2]): continue
                 python, mounts = ways[way]
                 begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
                 rows[key] = [*visit(host, python, begin, args.tests), now]

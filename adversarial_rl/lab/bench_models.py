@@ -185,10 +185,11 @@ def _bench_sampling(work:_Work, machine:_Machine)->list[list[str]]:
     "Sampled tokens a second, ours and stage by stage."
     policy = work.policy()
     prompts = _prompts_of(policy, work.problems)
+    samplers = {'this project': _by_us, 'generate, stage by stage': _by_generate}
     def ways(max_new_tokens):
-        def timed_way(way): return lambda: _timed(lambda: way(policy, prompts, work.n, max_new_tokens))
-        return {'this project': timed_way(_by_us), 'generate, stage by stage': timed_way(_by_generate)}
-    in_turns(ways(2), 1)
+        return {name: partial(_timed, partial(sampler, policy, prompts, work.n, max_new_tokens))
+                for name, sampler in samplers.items()}
+    in_turns(ways(2), 1)   # So that nothing is measured for the first time
     results = in_turns(ways(work.max_new_tokens), work.rounds)
     rates = {name: [tokens / seconds for tokens, seconds in xs] for name, xs in results.items()}
     (body, _), width, rows = _multiplied(policy), policy.model.dtype.itemsize, len(prompts) * work.n
