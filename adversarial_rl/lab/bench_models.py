@@ -293,9 +293,8 @@ def speed_table(learning:bool)->str:
     "Sampling or learning compared with the usual way, on the CPU and on a GPU if there is one."
     bench, machine, samples = _bench_update if learning else _bench_sampling, _measure_machine(), 4 if learning else 8
     starter, written = starter_problems('warm_start', 24), load_problems(resource('data/example_problems.json'))
-    works = [_Work('starter', starter, 8, 64, 5 if learning else 15),
-             _Work('0.5B', starter[:1], samples, 8 if learning else 12, 2)]
-    if not learning: works.append(_Work('0.5B', written[:1], 4, 12, 2))
+    works = [_Work('starter', starter, 8, 64, 5 if learning else 15), _Work('0.5B', starter[:1], samples, 8, 2)]
+    if not learning: works.append(_Work('0.5B', written[:1], 4, 8, 2))
     rows = [row for work in works for row in bench(work, machine)]
     note = (f'{platform("cpu").name}: {machine.flops / 1e9:.0f} GFLOP/s in a matrix product, '
             f'{machine.bytes / 1e9:.0f} GB/s in a copy, {torch.get_num_threads()} threads; float32. '
