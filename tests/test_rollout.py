@@ -187,7 +187,7 @@ def test_the_starter_plays_both_roles():
 
 def test_layers_laid_out_anew_sample_the_same(monkeypatch):
     "Same tokens, same log-probabilities but for rounding; the model is restored, also where sampling fails."
-    from adversarial_rl.model import policy as policy_module, products
+    from adversarial_rl.model import policy as module
     from adversarial_rl.model.policy import load_model
     if not torch.backends.mkldnn.is_available(): pytest.skip('no oneDNN')
     policy = Policy(*load_model('starter'), ['generator'])
@@ -197,10 +197,9 @@ def test_layers_laid_out_anew_sample_the_same(monkeypatch):
     generator, problems = Generator(policy, max_new_tokens=48), starter_problems('held_out', 4)
     plain = generator.write(problems, 3, 1., rng())
     laid_out = []
-    kept = policy_module.with_weight
-    monkeypatch.setattr(products, 'LARGE', 0)
-    monkeypatch.setattr(policy_module, 'with_weight',
-                        lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
+    kept = module._with_weight
+    monkeypatch.setattr(module, 'LARGE', 0)
+    monkeypatch.setattr(module, '_with_weight', lambda layer, weight: laid_out.append(layer) or kept(layer, weight))
     again = generator.write(problems, 3, 1., rng())
     assert len(laid_out) == 15 and torch.equal(plain.ids, again.ids)
     assert torch.allclose(plain.logp, again.logp, atol=1e-4)

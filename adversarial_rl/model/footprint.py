@@ -12,8 +12,7 @@ import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
 from .decoding import kv_numbers
-from .policy import LOGITS, merge_fits
-from .products import LARGE
+from .policy import LARGE, LOGITS, merge_fits
 from ..problems.stages import stage_limits, stages_named
 
 # %% ../../nbs/06_model/06_footprint.ipynb #63d56edc

@@ -16,8 +16,7 @@ from torch.linalg import vector_norm
 from torch.nn.functional import linear
 
 from .decoding import Decoder, roomy, Rows
-from .policy import of_known_family
-from .products import LARGE
+from .policy import LARGE, of_known_family
 
 # %% ../../nbs/06_model/08_layers.ipynb #6b1c0006
 def has_known_layers(model # Of transformers, or of peft around it
