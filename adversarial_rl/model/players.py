@@ -121,9 +121,7 @@ class Discriminator(Player):
     def suites(self, transcripts:Transcripts, problems:Sequence[Problem])->list[list[str]]:
         "The tests of each transcript, or its calls, at most `max_tests`; `problems` has one entry a transcript."
         read = parse_inputs if self.writes == 'inputs' else parse_tests
-        asked = [(text, p.function_name) for (text,), p in zip(transcripts.texts, problems)]
-        found = {x: read(*x, self.max_tests) for x in dict.fromkeys(asked)}   # Samples of a problem are often equal
-        return [[*found[x]] for x in asked]
+        return [read(text, p.function_name, self.max_tests) for (text,), p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/05_players.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str,
