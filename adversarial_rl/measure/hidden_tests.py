@@ -41,11 +41,12 @@ class Visible:
 
     def shown(self, p:Problem)->Problem:
         "The problem as the run may see it."
-        return replace(p, baseline_tests=self.tests(p))
+        return replace(p, baseline_tests=self.tests(p)) if self.n else p
 
     def hidden(self, p:Problem)->tuple[str, ...]:
         "The other baseline tests."
-        return tuple(t for t in p.baseline_tests if t not in self.tests(p))
+        seen = self.tests(p)
+        return tuple(t for t in p.baseline_tests if t not in seen)
 
 # %% ../../nbs/07_measure/03_hidden_tests.ipynb #7839ed70
 FRESH = 30   # Inputs a problem

@@ -10,6 +10,7 @@ import hashlib
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, TypedDict
@@ -61,6 +62,7 @@ class Player:
             self._pieces[key] = ids
         return self._pieces[key]
 
+    @cached_property
     def room(self)->tuple[int, int]:
         "Tokens in the model's window, and those that it has for a prompt beside the answers."
         window = getattr(self.policy.model.config, 'max_position_embeddings', None) or 10**9
@@ -68,7 +70,7 @@ class Player:
 
     def fits(self, problem:Problem)->bool:
         "Whether a problem's prompt leaves room for answers in the model's window."
-        room, texts = self.room()[1], pieces(self.policy.tokenizer, problem, self.stages)
+        room, texts = self.room[1], pieces(self.policy.tokenizer, problem, self.stages)
         if sum(len(text.encode()) + 1 for text in texts) <= room: return True   # A token has a byte at least
         return sum(map(len, self.pieces(problem))) <= room
 
@@ -76,7 +78,7 @@ class Player:
         "Raise `UsageError` for the first problem that does not fit."
         problem = next((p for p in problems if not self.fits(p)), None)
         if problem is None: return
-        (window, room), n = self.room(), sum(map(len, self.pieces(problem)))
+        (window, room), n = self.room, sum(map(len, self.pieces(problem)))
         raise UsageError(f"problem '{problem.id}': its prompt has {n} tokens, and the model's window of "
                          f'{window} has room for {room} beside the answers; shorten it, or use another model')
 

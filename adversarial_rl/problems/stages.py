@@ -111,9 +111,9 @@ def pieces(tokenizer,                         # With or without a chat template
            stages:Sequence[ReasoningStage]    # In order
           )->list[str]:                       # One text a stage; what the player writes goes after each
     "The fixed text before each stage."
+    if not getattr(tokenizer, 'chat_template', None): return plain_pieces(problem, stages)
     named = [replace(s, instruction=s.instruction.replace('{name}', problem.function_name)) for s in stages]
-    if getattr(tokenizer, 'chat_template', None): return chat_pieces(tokenizer, problem, named)
-    return plain_pieces(problem, named)
+    return chat_pieces(tokenizer, problem, named)
 
 # %% ../../nbs/02_problems/02_stages.ipynb #7c1be2e1
 def user_turn(problem:Problem, stage:ReasoningStage,
