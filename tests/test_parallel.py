@@ -19,6 +19,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
 from adversarial_rl.lab import bench_models
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
+from adversarial_rl.record.run_loop import torch_threads
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
@@ -214,3 +215,13 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
             parallel.join(device)
             assert (parallel.world(), parallel.is_first_process()) == (2, False)
     assert asked == ([] if message else [device == 'cpu' or not gpus])
+
+
+def test_processes_of_a_machine_share_its_sampling_threads(monkeypatch):
+    monkeypatch.setenv('LOCAL_WORLD_SIZE', '2')
+    usual = torch.get_num_threads()
+    with mock.patch.dict(parallel._process, world=4):
+        for n, each in (0, usual), (1, 1), (2, 1), (5, 2):
+            with torch_threads(n): assert torch.get_num_threads() == each
+    with torch_threads(2): assert torch.get_num_threads() == 2   # Not in a launcher's process
+    assert torch.get_num_threads() == usual

@@ -67,7 +67,7 @@ _TABLES: dict[str, Callable[[int], str]] = {   # Name of its marks in a document
 class BenchConfig:
     "Settings of `bench`."
     only: Sequence[str] = setting(tuple(_TABLES), 'measure only these tables', choices=tuple(_TABLES))
-    rounds: int = setting(7, 'rounds of the grader and start-up benches', 1, 1000)
+    rounds: int = setting(5, 'rounds of the grader and start-up benches', 1, 1000)
     results: str = setting('', 'document for the tables, such as RESULTS.md')
     output_dir: str = setting('output/bench', 'folder for the tables')
 

@@ -293,7 +293,7 @@ def speed_table(learning:bool)->str:
     "Sampling or learning compared with the usual way, on the CPU and on a GPU if there is one."
     bench, machine, samples = _bench_update if learning else _bench_sampling, _measure_machine(), 4 if learning else 8
     starter, written = starter_problems('warm_start', 24), load_problems(resource('data/example_problems.json'))
-    works = [_Work('starter', starter, 8, 64, 5 if learning else 15), _Work('0.5B', starter[:1], samples, 8, 2)]
+    works = [_Work('starter', starter, 8, 64, 5 if learning else 9), _Work('0.5B', starter[:1], samples, 8, 2)]
     if not learning: works.append(_Work('0.5B', written[:1], 4, 8, 2))
     rows = [row for work in works for row in bench(work, machine)]
     note = (f'{platform("cpu").name}: {machine.flops / 1e9:.0f} GFLOP/s in a matrix product, '
@@ -355,7 +355,7 @@ def a_step(times:int=1, pool:int=0)->dict[str, float]:
     with tempfile.TemporaryDirectory() as config.checkpoint_dir:
         trainer = AdversarialTrainer(config, ppo)
         for k in range(pool): trainer.pair.extras.pool.add(-k, trainer.players)
-        rows = [trainer.train_step() for _ in range(4)][1:]
+        rows = [trainer.train_step() for _ in range(3)][1:]
         size = trainer.save().stat().st_size
     seconds = {name: median(row[name] for row in rows) for name in _SECONDS}
     return seconds | dict(peak_mb=peak_memory() / 1e6, checkpoint_mb=size / 1e6)

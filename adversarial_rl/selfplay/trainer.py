@@ -24,7 +24,7 @@ from ..learn.advantages import RoleBaseline
 from ..learn.ppo import Learner
 from ..mbpp.writers import Bare
 from ..model.policy import load_model, Policy
-from ..record.run_loop import Randomness, Trainer
+from ..record.run_loop import Randomness, torch_threads, Trainer
 from .batches import baseline_noise, batch_metrics, GameBatch, PolicyPlayer
 from .config import self_play_ppo, SpiralConfig
 from .matches import begin, Match
@@ -89,7 +89,7 @@ class SelfPlay(Trainer):
         self.baseline = RoleBaseline(config.baseline)
         self.matchmaker = Matchmaker(config, self.policy, self.random)
         self.players = dict(learner=self.matchmaker.player())
-        self.history, self.threads = Path(config.output_dir)/'game_history.jsonl', torch.get_num_threads()
+        self.history = Path(config.output_dir)/'game_history.jsonl'
 
     @property
     def steps(self)->int: return self.config.steps
@@ -97,10 +97,8 @@ class SelfPlay(Trainer):
     def train_step(self)->dict[str, Any]: # The metrics
         "Play a batch of games and learn from all turns of the learner."
         c, start = self.config, time.perf_counter()
-        torch.set_num_threads(c.sampling_threads or self.threads)
-        batch = self.matchmaker.play()
+        with torch_threads(c.sampling_threads): batch = self.matchmaker.play()
         played = time.perf_counter()
-        torch.set_num_threads(self.threads)
         advantages = batch.advantages(self.baseline)
         row = batch_metrics(batch, advantages, self.baseline)
         if self.step % c.eval_steps == 0: row |= baseline_noise(self.learner, batch, c.temperature)
