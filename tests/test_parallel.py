@@ -217,6 +217,30 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
     assert asked == ([] if message else [device == 'cpu' or not gpus])
 
 
+CORES = """
+import os, sys
+from adversarial_rl.core import parallel
+from adversarial_rl.grader.pool import cores
+parallel.join('cpu')
+sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()}\\n')
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, 'sched_getaffinity') or len(os.sched_getaffinity(0)) < 2, reason='needs two cores')
+@pytest.mark.parametrize('apart', [False, True])
+def test_processes_of_a_machine_share_its_cores(tmp_path, apart):
+    "Each with as many graders as cores of its own; where a scheduler has given out the cores, it stays so."
+    every = sorted(os.sched_getaffinity(0))
+    own = "import os\nos.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1 - int(os.environ['RANK'])]})\n"
+    (tmp_path/'cores.py').write_text((own if apart else '') + CORES)
+    done = subprocess.run([*LAUNCH, str(tmp_path/'cores.py')], cwd=ROOT, capture_output=True, text=True,
+                          env=ENVIRONMENT, timeout=120)
+    assert done.returncode == 0, done.stderr[-3000:]
+    half = len(every) // 2
+    parts = [every[-1:], every[-2:-1]] if apart else [every[:half], every[half:]]
+    assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)}' for part in parts)
+
+
 def test_processes_of_a_machine_share_its_sampling_threads(monkeypatch):
     monkeypatch.setenv('LOCAL_WORLD_SIZE', '2')
     usual = torch.get_num_threads()

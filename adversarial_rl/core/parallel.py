@@ -11,6 +11,7 @@ import atexit
 import contextlib
 import ctypes
 import os
+import platform
 import signal
 import sys
 import tempfile
@@ -47,6 +48,15 @@ def join(device:str='auto'): # Of the run, as its setting names it
     # Left to the interpreter's own end, Gloo's threads sometimes abort a process that has done all its work
     atexit.register(state.destroy_process_group)
     _process.update(rank=state.process_index, world=state.num_processes)
+    if hasattr(os, 'sched_getaffinity'): _take_cores()
+
+def _take_cores():
+    "Leave this process, with its graders, an equal part of the cores that processes of one machine share."
+    here = platform.node(), sorted(os.sched_getaffinity(0))
+    every = gathered((here, _process['rank']))
+    ranks, cores = [rank for place, rank in every if place == here], here[1]
+    i, n = ranks.index(_process['rank']), len(ranks)
+    if len(cores) >= n > 1: os.sched_setaffinity(0, cores[i * len(cores) // n:(i + 1) * len(cores) // n])
 
 def is_first_process()->bool:
     "Whether this is the first process, the one that writes."
