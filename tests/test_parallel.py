@@ -218,34 +218,46 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
 
 
 CORES = """
-import os, sys
+import os, sys, torch
 from adversarial_rl.core import parallel
 from adversarial_rl.grader.pool import cores
 parallel.join('cpu')
-sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()}\\n')
+sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()} {torch.get_num_threads() <= cores()}\\n')
 """
 
 
 @pytest.mark.skipif(not hasattr(os, 'sched_getaffinity') or len(os.sched_getaffinity(0)) < 2, reason='needs two cores')
 @pytest.mark.parametrize('apart', [False, True])
 def test_processes_of_a_machine_share_its_cores(tmp_path, apart):
-    "Each with as many graders as cores of its own; where a scheduler has given out the cores, it stays so."
+    "Each with graders and threads for the cores of its own; where a scheduler has given out the cores, it stays so."
     every = sorted(os.sched_getaffinity(0))
     own = "import os\nos.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1 - int(os.environ['RANK'])]})\n"
     (tmp_path/'cores.py').write_text((own if apart else '') + CORES)
+    threads = dict(OMP_NUM_THREADS='1' if apart else str(len(every)))
     done = subprocess.run([*LAUNCH, str(tmp_path/'cores.py')], cwd=ROOT, capture_output=True, text=True,
-                          env=ENVIRONMENT, timeout=120)
+                          env=ENVIRONMENT | threads, timeout=120)
     assert done.returncode == 0, done.stderr[-3000:]
     half = len(every) // 2
     parts = [every[-1:], every[-2:-1]] if apart else [every[:half], every[half:]]
-    assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)}' for part in parts)
+    assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)} True' for part in parts)
 
 
-def test_processes_of_a_machine_share_its_sampling_threads(monkeypatch):
-    monkeypatch.setenv('LOCAL_WORLD_SIZE', '2')
+def test_a_host_that_refuses_to_share_its_cores_ends_no_run(monkeypatch):
+    def refuse(*_): raise PermissionError('not permitted')
+    monkeypatch.setattr(os, 'sched_getaffinity', lambda _: {0, 1}, raising=False)
+    monkeypatch.setattr(os, 'sched_setaffinity', refuse, raising=False)
+    monkeypatch.setattr(parallel, 'gathered', lambda part: [(part[0], rank) for rank in range(2)])
     usual = torch.get_num_threads()
-    with mock.patch.dict(parallel._process, world=4):
-        for n, each in (0, usual), (1, 1), (2, 1), (5, 2):
-            with torch_threads(n): assert torch.get_num_threads() == each
-    with torch_threads(2): assert torch.get_num_threads() == 2   # Not in a launcher's process
+    parallel._take_cores()
+    assert torch.get_num_threads() == usual
+
+
+@pytest.mark.skipif(not hasattr(os, 'sched_getaffinity'), reason='cores cannot be taken away here')
+def test_a_thread_has_a_core():
+    every, usual = os.sched_getaffinity(0), torch.get_num_threads()
+    try:
+        os.sched_setaffinity(0, {min(every)})
+        for n, threads in (0, usual), (1, 1), (2, 1):
+            with torch_threads(n): assert torch.get_num_threads() == threads
+    finally: os.sched_setaffinity(0, every)
     assert torch.get_num_threads() == usual

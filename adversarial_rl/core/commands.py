@@ -40,9 +40,11 @@ def _ends_at_once()->Iterator[None]:
 @contextlib.contextmanager
 def _without_collection()->Iterator[None]:
     "Inside, no garbage is collected: imports leave none, and looking for it takes a seventh of their time."
+    usual = gc.isenabled()
     gc.disable()
     try: yield
-    finally: gc.enable()
+    finally:
+        if usual: gc.enable()
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d1
 _EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late

@@ -158,7 +158,7 @@ class RunConfig:
         'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
         choices=('auto', 'none', 'wandb', 'tensorboard'))
     sampling_threads: int = setting(
-        0, "PyTorch's threads while sampling, shared by a machine's processes; 0 for its default", 0, 1024)
+        0, "PyTorch's threads while sampling, at most one a core; 0 for its default", 0, 1024)
     pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
 
 # %% ../../nbs/01_core/05_settings.ipynb #5b1e77c2

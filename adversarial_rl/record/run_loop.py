@@ -24,8 +24,8 @@ import torch
 
 from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
 from ..core.files import check_writable
-from ..core.machine import library_versions, platform
-from ..core.parallel import anybody, world_here
+from ..core.machine import available_cores, library_versions, platform
+from ..core.parallel import anybody
 from ..core.settings import flag
 from adversarial_rl.record.checkpoints import (
     BEST,
@@ -128,11 +128,11 @@ class Randomness:
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #691bb9d6
 @contextlib.contextmanager
-def torch_threads(n:int # Of all processes on this machine together; 0 leaves the number as it is
+def torch_threads(n:int # 0 leaves the number as it is
                  )->Iterator[None]:
-    "Inside, PyTorch uses this many threads; more of them than cores wait for each other."
+    "Inside, PyTorch uses this many threads, at most one a core: more of them wait for each other."
     usual = torch.get_num_threads()
-    torch.set_num_threads(max(1, n // world_here()) if n else usual)
+    torch.set_num_threads(min(n, available_cores()) if n else usual)
     try: yield
     finally: torch.set_num_threads(usual)
 
