@@ -204,6 +204,7 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
         asked.append(cpu)
         return SimpleNamespace(process_index=1, num_processes=2, destroy_process_group=lambda: None)
     monkeypatch.setattr(accelerate, 'PartialState', state)
+    monkeypatch.setattr(parallel, '_take_cores', lambda: None)   # Asks the other process
     monkeypatch.setattr(torch.cuda, 'is_available', lambda: gpus > 0)
     monkeypatch.setattr(torch.cuda, 'device_count', lambda: gpus)
     monkeypatch.setenv('WORLD_SIZE', '2')
@@ -246,7 +247,7 @@ def test_a_host_that_refuses_to_share_its_cores_ends_no_run(monkeypatch):
     def refuse(*_): raise PermissionError('not permitted')
     monkeypatch.setattr(os, 'sched_getaffinity', lambda _: {0, 1}, raising=False)
     monkeypatch.setattr(os, 'sched_setaffinity', refuse, raising=False)
-    monkeypatch.setattr(parallel, 'gathered', lambda part: [(part[0], rank) for rank in range(2)])
+    monkeypatch.setattr(parallel, 'gathered', lambda place: [place] * 2)
     usual = torch.get_num_threads()
     parallel._take_cores()
     assert torch.get_num_threads() == usual

@@ -37,6 +37,7 @@ def _ends_at_once()->Iterator[None]:
     try: yield
     finally: signal.signal(signal.SIGINT, usual)
 
+# %% ../../nbs/01_core/09_commands.ipynb #5c07e5b1
 @contextlib.contextmanager
 def _without_collection()->Iterator[None]:
     "Inside, no garbage is collected: imports leave none, and looking for it takes a seventh of their time."

@@ -50,24 +50,6 @@ def join(device:str='auto'): # Of the run, as its setting names it
     _process.update(rank=state.process_index, world=state.num_processes)
     if not on_gpus and hasattr(os, 'sched_getaffinity'): _take_cores()
 
-def _boot_id()->str:
-    "What tells machines with the same name apart; empty where it cannot be read."
-    try: return Path('/proc/sys/kernel/random/boot_id').read_text()
-    except OSError: return ''
-
-def _take_cores():
-    "Leave this process, its threads and its graders an equal part of the cores that processes of one machine share."
-    import torch
-    cores = sorted(os.sched_getaffinity(0))
-    here = platform.node(), _boot_id(), cores
-    ranks = [rank for place, rank in gathered((here, _process['rank'])) if place == here]
-    i, n = ranks.index(_process['rank']), len(ranks)
-    if not len(cores) >= n > 1: return
-    part = cores[i * len(cores) // n:(i + 1) * len(cores) // n]
-    with contextlib.suppress(OSError):   # Where it is forbidden, the processes share all cores
-        os.sched_setaffinity(0, part)
-        torch.set_num_threads(min(torch.get_num_threads(), len(part)))
-
 def is_first_process()->bool:
     "Whether this is the first process, the one that writes."
     return _process['rank'] == 0
@@ -76,10 +58,13 @@ def world()->int:
     "Number of processes in this run."
     return _process['world']
 
+def _part(n:int, i:int, parts:int)->slice:
+    "Part `i` of `n` items; the parts differ in size by at most one."
+    return slice(i * n // parts, (i + 1) * n // parts)
+
 def share(n:int)->slice:
-    "This process's part of `n` items; the parts differ in size by at most one."
-    rank = _process['rank']
-    return slice(rank * n // world(), (rank + 1) * n // world())
+    "This process's part of `n` items."
+    return _part(n, _process['rank'], world())
 
 # %% ../../nbs/01_core/07_parallel.ipynb #00a00a50
 X = TypeVar('X')
@@ -107,6 +92,27 @@ def add_up(tensors:'list[torch.Tensor]'):
 def anybody(flag:bool)->bool:
     "Whether the flag is true in any process."
     return any(gathered(flag))
+
+# %% ../../nbs/01_core/07_parallel.ipynb #5c07e5a2
+def _boot_id()->str:
+    "What tells machines with the same name apart; empty where it cannot be read."
+    try: return Path('/proc/sys/kernel/random/boot_id').read_text()
+    except OSError: return ''
+
+def _own_cores(rank:int, places:list[tuple[str, list[int]]] # Machine and cores of each process
+              )->list[int]:
+    "A process's part of the cores that several processes of its machine may use."
+    cores, ranks = places[rank][1], [r for r, place in enumerate(places) if place == places[rank]]
+    return cores[_part(len(cores), ranks.index(rank), len(ranks))] or cores   # More processes than cores
+
+def _take_cores():
+    "Leave this process, its threads and its graders its part of the machine's cores."
+    import torch
+    places = gathered((platform.node() + _boot_id(), sorted(os.sched_getaffinity(0))))
+    cores = _own_cores(_process['rank'], places)
+    with contextlib.suppress(OSError):   # Where it is forbidden, the processes share all cores
+        os.sched_setaffinity(0, cores)
+        torch.set_num_threads(min(torch.get_num_threads(), len(cores)))
 
 # %% ../../nbs/01_core/07_parallel.ipynb #96b48599
 Run = TypeVar('Run', bound=RunConfig)
