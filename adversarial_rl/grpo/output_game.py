@@ -81,14 +81,14 @@ def _kind(source:str, first:Outcome, others:Sequence[Outcome], max_lines:int)->s
 # %% ../../nbs/10_grpo/03_output_game.ipynb #9db5321f
 @dataclass(frozen=True)
 class Judged:
-    "A program after its two runs."
+    "A program after its runs."
     kind: str|None     # One of `KINDS`; None if the grader failed
     output: str        # Normalised
 
 @cache
-def _second_sandbox()->Sandbox:
-    "Another interpreter to fork from, with its own hash seed and addresses."
-    return Sandbox(hash_seed=1)
+def _other_sandboxes()->list[Sandbox]:
+    "Other interpreters to fork from, each with its own hash seed and addresses."
+    return [Sandbox(hash_seed=seed) for seed in (1, 2, 3)]
 
 def judge(programs:Sequence[str],
           max_lines:int=1            # Of a valid program's output
@@ -98,7 +98,8 @@ def judge(programs:Sequence[str],
     first = dict(zip(different, grade_many([(text, ()) for text in different])))
     jobs = [Job(text, ()) for text in different if first[text].kind == 'success_output']
     others:dict[str, list[Outcome]] = {text: [] for text in different}
-    for job, report in zip(jobs * 3, _second_sandbox().map(jobs * 3)): others[job.code].append(to_outcome(report, job))
+    for sandbox in _other_sandboxes() if jobs else []:
+        for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(report, job))
     return {text: Judged(_kind(text, o, others[text], max_lines), normalised(o.stdout)) for text, o in first.items()}
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #6a0c3e07
