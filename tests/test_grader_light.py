@@ -4,6 +4,7 @@ import asyncio
 import json
 import multiprocessing
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -70,6 +71,17 @@ def test_a_template_loads_no_module_that_slows_each_fork(light, tmp_path):
 
 
 AWAITING = 'import ast, asyncio, sys; asyncio.run(eval(compile(sys.stdin.read(), "page", "exec", {flag})))'
+
+
+@pytest.mark.parametrize('flag, kept', [('-q', True), ('-B', False)])
+def test_a_template_compiles_the_grader_once(tmp_path, flag, kept):
+    "It alone imports the judge, so nobody else keeps what is compiled; -B says that nothing is kept."
+    shutil.copytree(ROOT/'adversarial_rl', tmp_path/'adversarial_rl', ignore=shutil.ignore_patterns('__pycache__'))
+    done = run(sys.executable, flag, '-c', GRADE, cwd=tmp_path)
+    assert done.stdout == 'assertion_failure (True, False)\n', done.stderr
+    compiled = {path.name.split('.')[0] for path in tmp_path.rglob('*.pyc')}
+    assert ({'judge', 'template'} <= compiled) is kept and bool(compiled) is kept
+    assert 'fractions' not in compiled   # Of the library's own files alone
 
 
 def test_the_page_for_trainers_needs_no_package(light, tmp_path):

