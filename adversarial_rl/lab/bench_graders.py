@@ -152,7 +152,7 @@ def _forkers()->list[subprocess.Popen]:
     "An interpreter for each core; each ends with this process, which closes its input."
     library = str(Path(sandbox.__file__).resolve().parents[2])
     command = [sys.executable, '-I', '-S', '-c', _FORKS, library]
-    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
             for _ in range(available_cores())]
 
 def _forked(jobs:list[_Exercise])->list[bool]:
