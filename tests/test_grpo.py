@@ -256,12 +256,12 @@ def test_digits_of_an_address_are_no_output_to_predict(n):
     assert code_game.judge([ADDRESSES[n]])[ADDRESSES[n]].kind == 'unstable'
 
 
-def test_each_run_has_its_own_addresses(monkeypatch):
-    "In three processes of one interpreter, a generator's last digits were the same for a quarter of such programs."
-    runs = []
-    monkeypatch.setattr(code_game, '_kind', lambda source, first, others, _: runs.append({o.stdout for o in others}))
-    code_game.judge([f'{ADDRESSES[2]}  # {n}' for n in range(40)])
-    assert len(runs) == 40 and all(len(outputs) > 1 for outputs in runs)
+def test_each_run_has_an_interpreter_of_its_own(monkeypatch):
+    "Processes of one interpreter often gave an object the same address."
+    seen = []
+    monkeypatch.setattr(code_game, '_kind', lambda source, first, others, _: seen.extend([first, *others]))
+    code_game.judge(['print(hash("a"))'])
+    assert len(seen) == len({o.stdout for o in seen}) == 3
 
 
 def test_an_output_that_follows_from_no_address_is_valid():

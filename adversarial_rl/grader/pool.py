@@ -85,7 +85,7 @@ def sheet(text:str)->BinaryIO:
 
 # %% ../../nbs/03_grader/07_pool.ipynb #7be0c4d3
 _CLEAN_ENV = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'HOME': '.', 'TMPDIR': '.', 'MALLOC_ARENA_MAX': '1'}
-_AT_START = {'LD_BIND_NOW': '1'}   # Else each child looks up the same functions of libraries
+_BOUND = {'LD_BIND_NOW': '1'}   # C functions are looked up once, not in each child; some packages fail with it
 _ONE_THREAD = {f'{name}_NUM_THREADS': '1' for name in ('OPENBLAS', 'OMP', 'MKL')}   # Of numpy and its like
 LIBRARY = str(Path(codec.__file__).resolve().parents[2])   # Folder that holds this package
 _START = '''
@@ -137,11 +137,12 @@ class Template:
         self.modules = (*packages.files, *packages.shared)
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
-        writes = ['-B'] if sys.dont_write_bytecode else []
-        python = [sys.executable, '-P', '-s', '-S', *writes, '-Xutf8', '-Wignore', '-c', _START]
+        compiled = ['-B'] if sys.dont_write_bytecode else []
+        if sys.pycache_prefix: compiled.append(f'-Xpycache_prefix={sys.pycache_prefix}')
+        python = [sys.executable, '-P', '-s', '-S', *compiled, '-Xutf8', '-Wignore', '-c', _START]
         options = dict(off=list(off), core=core, packages=packages._asdict())
         argv = [*python, LIBRARY, home, str(os.getpid()), json.dumps(options)]
-        env = _CLEAN_ENV | _AT_START | {'PYTHONHASHSEED': str(hash_seed)} | (_ONE_THREAD if packages.first else {})
+        env = _CLEAN_ENV | {'PYTHONHASHSEED': str(hash_seed)} | (_ONE_THREAD if packages.first else _BOUND)
         if hash_seed: env['PYTHONMALLOC'] = 'malloc'
         with theirs:
             self.process = subprocess.Popen(argv, stdin=theirs.fileno(), stdout=subprocess.DEVNULL,

