@@ -999,6 +999,13 @@ def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
     assert validate_many([(slow, tests, 'f')]) == [[True, False, False, False]]
 
 
+def test_the_time_of_a_decision_counts():
+    "A comparison that is slow in the judge costs the program nothing, but it takes of the time that all tests share."
+    slow = [f'assert f({n}) == {n + 1} and 0.5 not in range(10**8)' for n in range(2)]
+    assert validate_many([(RIGHT, [*slow, 'assert f(5) == 6'], 'f')]) == [[False, False, True]]
+    assert grade(RIGHT, slow[:1], function_name='f').test_seconds[0] > .5
+
+
 def test_a_valid_test_needs_no_other_test():
     "A deep recursion works where an earlier test has filled the cache; each valid one works first, too."
     fib = ('def f(n, memo={}):\n'
@@ -1008,7 +1015,7 @@ def test_a_valid_test_needs_no_other_test():
     values = [0, 1]
     while len(values) < 900: values.append(values[-1] + values[-2])
     for more in range(6):
-        tests = [f'assert f({n}) == {values[n]}' for n in (400, 800, *range(10, 10 + more))]
+        tests = [f'assert f({n}) == {values[n]}' for n in (200, 400, *range(10, 10 + more))]
         [flags] = validate_many([(fib, tests, 'f')])
         assert flags == [True, False] + [True] * more
         usable = [t for t, ok in zip(tests, flags) if ok]
@@ -1018,10 +1025,12 @@ def test_a_valid_test_needs_no_other_test():
 def test_a_valid_test_is_far_from_the_deepest_recursion():
     plain = 'def f(n): return 1 + f(n - 1) if n else 0'
     helped = 'def g(n): return f(n)\ndef f(n): return 1 + g(n - 1) if n else 0'
-    tests = ['assert f(300) == 300', 'assert f(700) == 700', 'assert f(960) == 960']
+    spread = 'def f(n): return max(1 + m for _ in [n] for m in [f(n - 1)]) if n else 0'
+    tests = [f'assert f({n}) == {n}' for n in (200, 450, 700, 960)]
     assert grade(plain, tests, function_name='f').passed
-    assert validate_many([(plain, tests, 'f')]) == [[True, False, False]]
-    assert grade(helped, tests, function_name='f').per_test == (True, False, False)
+    assert validate_many([(plain, tests, 'f')]) == [[True, False, False, False]]
+    assert grade(helped, tests, function_name='f').per_test == (True, True, False, False)
+    assert grade(spread, tests[:1], function_name='f').passed
 
 
 def test_filled_values_are_checked_as_tests_are():
@@ -1041,6 +1050,39 @@ def test_no_iterator_of_a_library_shows_its_address():
     for look in ('repr(reversed(f(1))) > ""', 'str([reversed(f(1))]) > ""', 'repr(iter(f(1))) > ""'):
         assert not any(grade(code, parse_tests(f'assert {look}', 'f'), function_name='f').per_test)
     assert grade(code, ['assert list(reversed(f(1))) == [1]'], function_name='f').passed
+
+
+@pytest.mark.parametrize('test', [
+    'ok = False\ntry:\n    f(-1)\nexcept Exception:\n    ok = True\nassert ok',
+    'from contextlib import suppress\nwith suppress(Exception): f(-1)\nassert True',
+    'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
+    '        with self.assertRaises(Exception): f(-1)'])
+def test_a_program_without_the_function_is_not_masked(test):
+    "It was, by a script that catches any exception, and so had no negative reward for its other tests."
+    outcome = grade('def g(x): return x + 1', ['assert f(1) == 2', test], function_name='f')
+    assert outcome.judged and not outcome.per_test[0]
+
+
+@pytest.mark.parametrize('name', ['Point', 'point', 'Grid_point'])
+def test_a_program_provides_one_side_of_a_comparison(name):
+    "However the class is called."
+    pair = f'from typing import NamedTuple\nclass {name}(NamedTuple):\n    x: int\n    y: int\n'
+    problem = Problem('f', 'A square.', 'def f(n):', (f'assert f(3) == {name}(3, 9)',),
+                      f'{pair}def f(n): return {name}(n, n * n)')
+    cheat = f'def f(n): return 0\ndef {name}(*_): return 0'
+    assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
+
+
+def test_a_class_with_a_small_name_may_be_used():
+    problem = Problem('f', 'A pair.', 'def f(x):', ('assert f(pair(1, 2)) == 3',),
+                      'class pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef f(x): return x.a + x.b')
+    assert grade_many([Job.of(problem)])[0].passed
+
+
+def test_a_model_gives_a_function_no_iterator():
+    text = ('assert f(map(abs, [1, 2 + 0 * f([])])) == 5\nassert f([1, f([2])]) == 5\n'
+            'assert f(f([1])) == 1\nassert f([2] * 2) == 8')
+    assert parse_tests(text, 'f') == ['assert f([1, f([2])]) == 5', 'assert f(f([1])) == 1', 'assert f([2] * 2) == 8']
 
 
 @pytest.mark.parametrize('frames', [0, 20, 60])

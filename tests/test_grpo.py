@@ -259,9 +259,31 @@ def test_digits_of_an_address_are_no_output_to_predict(n):
 def test_each_run_has_an_interpreter_of_its_own(monkeypatch):
     "Processes of one interpreter often gave an object the same address."
     seen = []
-    monkeypatch.setattr(code_game, '_kind', lambda source, first, others, _: seen.extend([first, *others]))
+    monkeypatch.setattr(code_game, '_kind', lambda source, first, others, *_: seen.extend([first, *others]))
     code_game.judge(['print(hash("a"))'])
     assert len(seen) == len({o.stdout for o in seen}) == 3
+
+
+@pytest.mark.parametrize('program', ["print(' ' + '`' * 3)", "print('`' * 3)", "print('5\\u200b')"])
+def test_an_output_that_no_answer_can_hold_is_not_valid(program):
+    assert code_game.judge([program])[program].kind == 'unanswerable'
+
+
+def test_special_tokens_are_no_output_and_change_no_prompt():
+    programs = ["print('<e' + 'nd>')", "print(len('<end>'))", "print('end')"]
+    assert [j.kind for j in code_game.judge(programs, special=['<end>']).values()] == ['unanswerable'] * 2 + ['valid']
+    policy = SimpleNamespace(tokenizer=SimpleNamespace(all_special_tokens=['<end>'], chat_template=None), snapshot=None)
+    game = code_game.Game(code_game.SharedOpponent(policy, False, 8))
+    assert game([], programs[:2]) == [-1, -1]
+
+
+@pytest.mark.parametrize('frames', [0, 40, 100])
+def test_no_depth_hides_names(frames):
+    "A text that was too deep to be read by the trainer's thread, and not by the program's, showed no names."
+    def deeper(n): return code_game.judge([program])[program].kind if n == 0 else deeper(n - 1)
+    for minuses in (2800, 2950):
+        program = f'import random\n{"-" * minuses}1\nprint(random.Random(7).random())'
+        assert deeper(frames) in ('random', 'hidden', 'fails')
 
 
 def test_an_output_that_follows_from_no_address_is_valid():

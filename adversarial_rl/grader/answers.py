@@ -7,13 +7,14 @@ __all__ = ['END_MARK', 'Values', 'program_in', 'plain_asserts', 'find_asserts', 
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0d2
 import ast
+import builtins
 import copy
 import re
 import textwrap
 from collections.abc import Iterator
 from itertools import islice
 
-from .test_cases import calls, is_constant, literal, parse_source, plan, test_inputs
+from .test_cases import calls, is_constant, literal, names_in, parse_source, plan, test_inputs
 from ..problems.stages import extract_code
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0d5
@@ -93,18 +94,30 @@ def _without_examples(source:str, name:str)->str:
 # %% ../../nbs/03_grader/16_answers.ipynb #6a087a57
 END_MARK = '[DONE]'   # Of a program, in the prompts of MBPP's paper
 
+def _block_pieces(block:str, name:str)->list[str]:
+    "A fenced block with the program is one piece if it parses, whatever it begins with."
+    try: whole = bool(parse_source(block)) and _defines(block, name)
+    except SyntaxError: whole = False
+    return [block] if whole else _code_pieces(block)
+
+def _missing(pieces:list[str])->set[str]:
+    "Names that pieces use, and that neither they nor Python define."
+    names = names_in('\n'.join(pieces))
+    return set(names.used - names.own) - set(dir(builtins))
+
 def program_in(text:str, # An answer
                name:str  # The function under test
               )->str:    # Source; the text of the answer where nothing in it parses
     "The program in an answer."
     text = text.split(END_MARK)[0][:_CHARACTERS]
-    fenced = [piece for block in _blocks(text) for piece in _code_pieces(block)]
+    fenced = [piece for block in _blocks(text) for piece in _block_pieces(block, name)]
     pieces = fenced if any(_defines(p, name) for p in fenced) else _code_pieces(text)
     versions = [i for i, p in enumerate(pieces) if _defines(p, name)]
     if not versions: return extract_code(text, name)
     last = versions[-1]
-    before = [p for i, p in enumerate(pieces[:last]) if i not in versions]
-    parts = [_without_examples(p, name) for p in [*before, pieces[last]]]
+    chosen = [*[p for i, p in enumerate(pieces[:last]) if i not in versions], pieces[last]]
+    later = [p for p in pieces[last + 1:] if names_in(p).own & _missing(chosen)]
+    parts = [_without_examples(p, name) for p in [*chosen, *later]]
     return '\n'.join(p for p in parts if p)
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0de
@@ -269,9 +282,15 @@ def find_asserts(text:str,           # Anything a model wrote; 400 lines of it a
 
 # %% ../../nbs/03_grader/16_answers.ipynb #6bda6b18
 def _has_plain_inputs(tree:ast.AST, name:str)->bool:
-    "Whether each argument of the function is a constant, a name, or made by the function: no other way to write one."
-    arguments = [x for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]]]
-    return all(isinstance(x, ast.Name) or is_constant(x) or calls(x, name) for x in arguments)
+    "Whether each argument of the function is a constant, a name, or its own result: no other way to write one."
+    def is_plain(x:ast.expr)->bool:
+        match x:
+            case ast.Name(): return True
+            case ast.Call(ast.Name(called)) if called == name: return True   # Whose arguments are looked at, too
+            case ast.List(items) | ast.Tuple(items): return all(map(is_plain, items))
+            case ast.BinOp(left, _, right): return is_plain(left) and is_plain(right)
+        return is_constant(x)
+    return all(is_plain(x) for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]])
 
 _MOST_CALLS = 20   # Of the function in one test: each is written out with all calls inside of it
 

@@ -10,6 +10,7 @@ __all__ = ['DOINGS', 'PURE', 'FUNCTIONS', 'Later', 'FAILED', 'VERDICTS', 'kind_o
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import builtins
+import copy
 import importlib
 import json
 import linecache
@@ -25,10 +26,14 @@ from functools import cache, partial
 from typing import Any, NoReturn
 
 from adversarial_rl.grader.codec import (
+    CONTAINERS,
+    EXTENDED,
+    Extended,
     Link,
     NATIVE,
     no_handle,
     pack,
+    plain_copy,
     Reader,
     Record,
     share,
@@ -48,7 +53,8 @@ DOINGS: dict[str, Callable] = dict(
     complex=complex, neg=operator.neg, pos=operator.pos, invert=operator.invert, abs=abs, round=round,
     trunc=math.trunc, floor=math.floor, ceil=math.ceil,
     enter=lambda x: type(x).__enter__(x),
-    exit=lambda x, *e: type(x).__exit__(x, None, None, None))
+    exit=lambda x, *e: type(x).__exit__(x, None, None, None),
+    copy=copy.copy, deepcopy=copy.deepcopy, data=plain_copy)
 
 def kind_of(x:object)->str:
     "How a value that is not plain data can be used from the other process."
@@ -69,6 +75,7 @@ class Host:
         self.link, self.namespace, self.read = link, namespace, Reader(self.borrowed, self.own_record)
         self.lent:list[Any] = []   # Objects that the judge knows by number
         self.classes:dict[int, int] = {}   # Identity of a class -> its number
+        self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the built-in classes of a class."
@@ -83,7 +90,7 @@ class Host:
         if kind == 'builtin': return getattr(builtins, n)
         def call(*args, **kw): return self.ask_back(n, args, kw)
         if texts: call.__name__, call.__doc__ = texts
-        return iter(call, self) if kind == 'iterator' else call
+        return iter(call, self) if kind == 'iterator' else self.functions.setdefault(n, call)   # One for each
 
     def own_record(self, x:Record)->tuple:
         "A named tuple of the program's own class, where it has one of this name."
@@ -175,9 +182,15 @@ class Refused(Exception): "A test used a value that is not plain data in a way t
 class Unsupported(Exception): "A test passes an object that is not plain data before the program has answered."
 
 def _refuse(name:str)->Callable:
-    def method(self, *_):
+    def method(self, *others):
+        if self._remote.is_container and name != '__hash__': return _on_data(name, self, *others)
         self._remote.call.fail(Refused(f'{name} of an object of class {self._remote.kind}, which is not plain data'))
     return method
+
+def _on_data(name:str, *sides:Any)->Any:
+    "What a method of the built-in class makes of containers, by their items."
+    data = [x._remote.ask('data') if isinstance(x, Remote) and x._remote.is_container else x for x in sides]
+    return getattr(data[0], name)(*data[1:])
 
 def _ask_attribute(name:str)->Any: return property(lambda self: self._remote.ask('get', name))
 
@@ -222,11 +235,15 @@ class Remote:
     __float__, __int__, __index__ = _ask('float'), _ask('int'), _ask('index')
     __getitem__, __enter__, __exit__ = _ask('item'), _ask('enter'), _ask('exit')
 
+    def __copy__(self): return self._remote.copied('copy')
+    def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
+
     def __eq__(self, x): # Two classes of one number are the same; nothing is asked
-        return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self)
+        return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self, x)
 
     def __instancecheck__(self, x):
         if type(x) is Record: return self.__name__ == x._name
+        if isinstance(x, Extended): x = x._object
         return isinstance(x, Remote) and self._remote.call.ask('isinstance', x._remote.number, (self,))
 
     def __subclasscheck__(self, x):
@@ -257,11 +274,12 @@ class Handle:
                  form:str,   # As `kind_of` says
                  kind:str,   # Name of its class
                  origin:str,
-                 base:type[BaseException] # For a class of exceptions: the nearest built-in one
+                 bases:list[str]   # Of a class: its name and those of the classes that it derives from, nearest first
                 ):
-        self.call, self.number, self.form, self.kind, self.origin, self.base = call, number, form, kind, origin, base
+        self.call, self.number, self.form, self.kind, self.origin, self.bases = call, number, form, kind, origin, bases
         self.owner:Handle|None = None   # Whose method it is
         self.is_object = False          # A test has called a method that no plain data has
+        self.is_container = False       # Its class derives from one of `CONTAINERS`
 
     def ask(self, what:str, *args:Any)->Any:
         "Ask the program about the value."
@@ -274,6 +292,10 @@ class Handle:
         "This handle, if its value is an instance of a class under test; the test fails otherwise."
         if self.origin == 'class': return self
         self.call.fail(Refused(f'{doing} of an object of class {self.kind}, which is not plain data'))
+
+    def copied(self, what:str)->Any:
+        "A copy of the value, in the program."
+        return self.call.ask(what, self.number, origin=self.origin)
 
     def attribute(self, name:str)->Any:
         "An attribute of the value."
@@ -295,6 +317,7 @@ class Lent:
     "Functions of the tests that the candidate may call, by number."
     def __init__(self):
         self.functions:list[Callable] = []
+        self.numbers:dict[int, int] = {}   # Identity of a function -> its number
         self.own:dict[type, int] = {}   # Classes that stand for one of the candidate -> its number
 
     def lend(self, x:Any)->list:
@@ -306,9 +329,10 @@ class Lent:
         if is_builtin: return ['builtin', name]
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
-        self.functions.append(x if callable(x) else x.__next__)
+        n = self.numbers.setdefault(id(x), len(self.functions))
+        if n == len(self.functions): self.functions.append(x if callable(x) else x.__next__)
         texts = [t if isinstance(t, str) else default for t, default in ((name, 'function'), (x.__doc__, None))]
-        return ['function' if callable(x) else 'iterator', len(self.functions) - 1, *texts]
+        return ['function' if callable(x) else 'iterator', n, *texts]
 
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."
@@ -325,9 +349,10 @@ _ANSWERS = (3, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')
 class Conversation:
     "Requests to one candidate, and its answers."
     def __init__(self, link:Link,
-                 handle:Callable[[Any], Any] # Makes a value of a handle
+                 handle:Callable[[Any], Any],     # Makes a value of a handle
+                 extend:Callable[[Any, Any], Any] # Makes one of plain data and such a value
                 ):
-        self.link, self.read, self.origin = link, Reader(handle), 'named'
+        self.link, self.read, self.origin = link, Reader(handle, extend=extend), 'named'
         self.problem:BaseException|None = None   # The first violation
         self.answered = False                    # The program has told this test something
         self.gone, self.size = False, 0          # Whether it has ended; bytes of its answers
@@ -368,9 +393,10 @@ class Exceptions:
     "Classes of exceptions that the tests catch."
     def __init__(self): self.classes:dict[str, type] = {}
 
-    def named(self, name:str, base:type[BaseException])->type:
+    def named(self, name:str, bases:list[str])->type:
         "The class that stands for an exception of the program, made when it is first seen."
-        kind = base if issubclass(base, Exception) else Exception   # None that ends a process
+        kind = next((self.classes[x] for x in bases if x in self.classes), nearest_builtin(bases))
+        if not issubclass(kind, Exception): kind = Exception   # None that ends a process
         return self.classes.setdefault(name, type(name, (kind,), {}))
 
     def learn(self, texts:list[str],     # Names that a test catches, such as `json.JSONDecodeError`
@@ -395,6 +421,7 @@ class Exceptions:
         e.args = args
         if isinstance(text, str) and text not in ('', str(e)): e = self.with_text(e, text)
         if type(attributes) is dict: e.__dict__.update({k: v for k, v in attributes.items() if type(k) is str})
+        e.__dict__['_classes'] = [name for name in names if isinstance(name, str)]
         return e
 
     def with_text(self, e:BaseException, text:str)->BaseException:
@@ -408,7 +435,9 @@ class Exceptions:
 class Call(Conversation):
     "The judge's end of the pipes to one candidate."
     def __init__(self, link:Link):
-        super().__init__(link, self.borrowed)
+        super().__init__(link, self.borrowed, self.extended)
+        self.is_script = False   # Only a script takes attributes
+        self.missing:list[str] = []   # Names that it wants of the program, which has none of them
         self.lent, self.exceptions = Lent(), Exceptions()
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
@@ -418,9 +447,20 @@ class Call(Conversation):
         number, use, kind, bases = form
         valid = isinstance(number, int) and isinstance(use, str) and isinstance(kind, str)
         if not valid: raise ValueError('not a handle')
-        base = nearest_builtin(bases)
-        handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, base=base)
+        bases = [x for x in bases if isinstance(x, str)] if isinstance(bases, list) else []
+        handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, bases=bases)
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
+
+    def extended(self, plain:Any, remote:Remote)->Any:
+        "A value of a class that derives from a built-in one."
+        if type(plain) not in (*EXTENDED, *CONTAINERS): raise TypeError
+        if not self.is_script: return plain
+        if type(plain) in CONTAINERS:
+            remote._remote.is_container = True
+            return remote
+        value = EXTENDED[type(plain)](plain)
+        value._object = remote
+        return value
 
     def ask(self, what:str, target:int|str, args:tuple=(), kw:dict[str, Any]|None=None, origin:str='result')->Any:
         "Send one request; return its value or raise its exception."
@@ -435,7 +475,7 @@ class Call(Conversation):
             if self.problem: raise self.problem
             try: reply = self.lent.call(*answer[1:])
             except (Refused, Unsupported) as e: self.fail(e)
-            answer = self.exchange(reply)
+            answer = self.exchange(reply, origin)
         if answer[0] in ('value', 'raised'):
             values = [*args, *kw.values()]
             for i, new in answer[-1]: refresh(values[i], new)
@@ -447,6 +487,9 @@ class Call(Conversation):
     def class_of(self, x:Any)->Any:
         "The class of a value, also of one that stays in the candidate."
         if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
+        if isinstance(x, Extended): x = x._object
+        if isinstance(x, BaseException) and (names := x.__dict__.get('_classes')) and names[0] != type(x).__name__:
+            return self.exceptions.named(names[0], names)
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
@@ -455,12 +498,13 @@ class Call(Conversation):
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
         values = {n: x for n, x in self.exchange(['names', None, wanted, {'dict': []}, []], 'named') if n in wanted}
-        for name, x in values.items():
+        def ancestors(item): return len(item[1]._remote.bases) if isinstance(item[1], Remote) else 0
+        for name, x in sorted(values.items(), key=ancestors):   # A class after those that it derives from
             if not isinstance(x, RemoteCallable): self.answered = True
             if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue
             values[name] = x = self.classes.setdefault(x._remote.number, x)
             if name in caught and x._remote.form == 'exception':
-                values[name] = kind = self.exceptions.named(name, x._remote.base)
+                values[name] = kind = self.exceptions.named(name, x._remote.bases)
                 self.lent.own[kind] = x._remote.number
             elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
         return values
@@ -642,7 +686,9 @@ def _one_test(call:Call, run:Callable[[], Step])->Step:
     except Exception: call.problem = call.problem or Refused('the answer cannot be read')
     problem, call.problem = call.problem, None
     if problem: return Step(VERDICTS[type(problem)], str(problem) or type(problem).__name__)
-    return step if call.answered or step.kind != 'ok' else Step('unsupported', 'the test asks the program nothing')
+    if call.answered or step.kind != 'ok': return step
+    if call.missing: return Step('runtime_error', f'NameError: name {call.missing[0]!r} is not defined')
+    return Step('unsupported', 'the test asks the program nothing')
 
 def _value_text(value:Any)->str: # '' for what is not plain data, or is longer than a message
     try: pack(value, no_handle)
@@ -702,11 +748,13 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
     missing = set(script['names']) - set(found)   # A program without `sum` does not pass with Python's
+    call.missing = sorted(missing)
     space['__builtins__'] = {name: x for name, x in vars(builtins).items() if name not in missing}
     values = [n for n in script['names'] if n in found and not isinstance(found[n], (Remote, type))]
     steps = []
     for source in script['statements']:
         step = run_step(source, space, 'test')
+        step = step._replace(message=step.message.replace('class_of(', 'type('))   # As it was written
         steps += [*[Step('assertion_failure', f'AssertionError: {text}'[:300]) for text in failed[:1]], step]
         call.exceptions.learn(script['raised'], space)
         if step.kind != 'ok' and not source.startswith('assert'): break
@@ -725,7 +773,10 @@ def _judge_data(call:Call, tests:list, say:Callable[..., None]):
         if not call.gone: say('asked')
         if call.size < _MOST_KEPT and i < len(tests): continue
         say('deciding')
-        for verdict, seconds in waiting: say(*verdict(), seconds)
+        for verdict, seconds in waiting:
+            start = time.monotonic()
+            step = verdict()
+            say(*step, seconds + time.monotonic() - start)
         waiting.clear()
 
 def judge(link:Link,             # To the candidate
@@ -738,5 +789,6 @@ def judge(link:Link,             # To the candidate
     if kind != 'ok': return
     call, start = Call(link), time.monotonic()
     if not tests or not isinstance(tests[0], dict): return _judge_data(call, tests, say)
+    call.is_script = True
     step = _one_test(call, lambda: _run_script(call, tests[0]))
     say(*step, time.monotonic() - start)

@@ -45,9 +45,9 @@ def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_jo
 
 # %% ../../nbs/03_grader/10_suites.ipynb #155e87a4
 def _stricter(limits:Limits)->Limits:
-    "Half of the limits, so that no valid test brings an equal program near one."
-    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2,
-                           depth=limits.depth // 2)
+    "Half of the time and memory, a quarter of the depth: no valid test brings an equal program near a limit."
+    return limits._replace(wall_seconds=limits.wall_seconds / 2, cpu_seconds=math.ceil(limits.cpu_seconds / 2),
+                           memory_mb=limits.memory_mb // 2, depth=limits.depth // 4)
 
 def _by_chance(job:Job)->Job:
     "The job with the tests that a run of each alone may decide otherwise: not data for a program that keeps nothing."

@@ -214,6 +214,8 @@ def as_data(tree:ast.Module, theirs:frozenset[str])->list|None:
 _OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ
 setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__ __context__'''.split()   # Of a process
 
+def _named_like_a_class(name:str)->bool: return name[:1].isupper() and '_' not in name
+
 def _is_object(x:ast.AST, classes:set[str], made:set[str])->bool:
     "Whether an expression is, or holds, an instance of one of these classes."
     match x:
@@ -292,13 +294,46 @@ def _is_shared(x:ast.AST)->bool:
     return False
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
-def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
-    "Why tests and program would have to share objects; '' if they need not."
-    told = set(theirs)   # Names of the program, and of what it returned
+def _told(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
+    "Names of the program, and of what it returned."
+    told = set(theirs)
     for x in nodes:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
                 if _uses(value, told): told.add(name)
+    return told
+
+_DATA_CLASSES = set('int float str bytes tuple list dict set frozenset Counter OrderedDict defaultdict deque'.split())
+
+def _classes_of_objects(nodes:list[ast.AST])->set[str]:
+    "Classes in the tests whose instances are neither plain data nor functions; `object` is one."
+    found = {'object'}
+    for x in nodes:
+        match x:
+            case ast.ClassDef(name=name, bases=bases, body=body):
+                methods = {y.name for y in body if isinstance(y, ast.FunctionDef)}
+                if '__call__' not in methods and not {_dotted(y).rpartition('.')[2] for y in bases} & _DATA_CLASSES:
+                    found.add(name)
+    return found
+
+def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
+    "Whether the tests give the program an instance of a class of their own."
+    makers, told, made = _classes_of_objects(nodes) - theirs, _told(nodes, theirs), set[str]()
+    makers |= {x.name for x in nodes if isinstance(x, ast.FunctionDef)
+               and any(isinstance(y, ast.Call) and _root(y.func) in makers for y in ast.walk(x))}
+    for x in nodes:
+        match x:
+            case ast.Assign(targets=targets, value=value): names = [y.id for y in targets if isinstance(y, ast.Name)]
+            case ast.For(target=ast.Name(id=name), iter=value): names = [name]
+            case _: continue
+        if _is_object(value, makers, made): made.update(names)
+    return any(_is_object(y, makers, made) for x in nodes if isinstance(x, ast.Call) and _root(x.func) in told
+               for y in [*x.args, *[k.value for k in x.keywords]])
+
+def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
+    "Why tests and program would have to share objects; '' if they need not."
+    if _given_object(nodes, theirs): return 'the tests give the program an object of a class that it does not define'
+    told = _told(nodes, theirs)
     for x in nodes:
         match x:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
@@ -315,7 +350,7 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01e1
 def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collection[str]=())->str:
     "Why these tests cannot be judged apart from the program; '' if they can."
-    classes, outside = {n for n in theirs if n[:1].isupper() and '_' not in n}, set(_OUTSIDE) - set(stated)
+    classes, outside = set(filter(_named_like_a_class, theirs)), set(_OUTSIDE) - set(stated)
     asserts = any(isinstance(x, ast.Assert | ast.Raise) or getattr(x, 'attr', '').startswith('assert') for x in nodes)
     for x in nodes:
         match x:
@@ -351,6 +386,8 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
             case ast.ExceptHandler(type=ast.AST() as y) | ast.Raise(exc=ast.AST() as y): places.append(y)
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[y, *_]) if 'aises' in name:
                 places.append(y)
+            case ast.Call(func=ast.Name(id='isinstance'), args=[_, y]): places.append(y)
+            case ast.Call(func=ast.Name(id='issubclass'), args=args): places += args
     called = {_root(x) for x in nodes if isinstance(x, (ast.Call, ast.Attribute))}   # Or an attribute is taken
     asked = theirs | {'isinstance', 'issubclass'}
     given = [y for x in nodes if isinstance(x, ast.Call) and _root(x) not in asked for y in x.args]
@@ -372,9 +409,13 @@ _IMPORTED = 'candidate'   # The name of the program's module
 
 class _Direct(ast.NodeTransformer):
     "Puts the program's names in place of imports from it."
+    def __init__(self, tree:ast.Module):
+        aliases = [y for x in ast.walk(tree) if isinstance(x, ast.Import) for y in x.names if y.name == _IMPORTED]
+        self.modules = {y.asname or y.name for y in aliases}
+
     def visit_Attribute(self, x:ast.Attribute)->ast.AST:
         self.generic_visit(x)
-        of_program = isinstance(x.value, ast.Name) and x.value.id == _IMPORTED
+        of_program = isinstance(x.value, ast.Name) and x.value.id in self.modules
         return ast.Name(x.attr, x.ctx) if of_program else x
 
     def visit_Import(self, x:ast.Import)->ast.AST:
@@ -390,7 +431,9 @@ def direct(test:str # Source
           )->str:
     "The test without imports of the program, whose names it has anyway."
     if not re.search(rf'^[ \t]*(import|from)[ \t]+{_IMPORTED}\b', test, re.MULTILINE): return test
-    try: return ast.unparse(ast.fix_missing_locations(_Direct().visit(parse_source(test, LONGEST_TEST))))
+    try:
+        tree = parse_source(test, LONGEST_TEST)
+        return ast.unparse(ast.fix_missing_locations(_Direct(tree).visit(tree)))
     except (SyntaxError, ValueError, RecursionError): return test
 
 def absent_modules(test:str,         # Source
@@ -425,7 +468,7 @@ def _unrolled(tree:ast.Module)->ast.Module:
 def _unprovided(nodes:list[ast.AST], nobody:frozenset[str])->str:
     "Why a test with such names is not judged; an import of all names of a module may bring them."
     if not nobody or any(isinstance(x, ast.alias) and x.name == '*' for x in nodes): return ''
-    return f'the tests use {min(nobody)}, which they do not import and which is no entry point of the program'
+    return f'the tests use {min(nobody)}, which they do not import and which is no stated entry point of the program'
 
 class _Classes(ast.NodeTransformer):
     "Puts `class_of(x)`, which knows the program's objects, in place of `type(x)` and `x.__class__`."
@@ -523,6 +566,7 @@ def plan(test:str,                       # Source
          entry_points:tuple[str, ...]=() # As in `names_under_test`
         )->list|dict[str, Any]:
     "What a judge needs for a test: a list of asserts, or a script. No text that a model writes ends its caller."
+    if len(test) > LONGEST_TEST: return dict(_SCRIPT, unsupported=f'a test of more than {LONGEST_TEST:,} characters')
     try: return _plan(test, entry_points)
     except Exception as e: return dict(_SCRIPT, unsupported=f'the tests cannot be read ({type(e).__name__})')
 
@@ -539,11 +583,18 @@ def _classes_in(code:str)->set[str]:
     defined = {child.get_name() for child in table.get_children() if child.get_type() == 'class'}
     return defined | {name for name in bound if name[:1].isupper()}
 
+def _meet_in(test:str, name:str)->bool:
+    "Whether a test compares or combines instances of this class."
+    try: return _objects_meet(list(ast.walk(parse_source(test, LONGEST_TEST))), {name})
+    except (SyntaxError, RecursionError): return False
+
 @lru_cache(1 << 11)
 def _shown_by(tests:tuple[str, ...], reference:str)->frozenset[str]:
     "Names of a program that tests use: the classes of its reference; without one, whatever they do not bind."
     if not reference: shown = {x for test in tests for x in names_under_test(test).program}
     else: shown = {x for names in map(names_in, tests) for x in names.used - names.own} & _classes_in(reference)
+    if reference:   # A test that compares instances is unsupported, whatever their class is called
+        shown = {x for x in shown if _named_like_a_class(x) or not any(_meet_in(test, x) for test in tests)}
     return frozenset(shown - set(dir(builtins)))
 
 def entry_points(problem:Problem)->tuple[str, ...]: # The function comes first

@@ -80,7 +80,8 @@ class GRPOSettings(TRLSettings):
     output_dir: str = setting('output/grpo', 'folder for metrics, checkpoints and the model')
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #3c16a36b
-KINDS = ('valid', 'fails', 'silent', 'unstable', 'time', 'random', 'hash', 'address', 'hidden', 'long') # Of programs
+KINDS = ('valid', 'fails', 'silent', 'unstable', 'time', 'random', 'hash', 'address', 'hidden', 'long',
+         'unanswerable')   # Of programs
 
 @dataclass
 class OpponentSettings:

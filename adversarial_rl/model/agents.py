@@ -66,7 +66,7 @@ class Local:
     def __init__(self, policy, player:str='', # Name of an adapter; '' for the base
                  max_new_tokens:int=128):
         self.policy, self.player, self.max_new_tokens = policy, player, max_new_tokens
-        self.chat = chats(policy.tokenizer)
+        self.chat, self.special = chats(policy.tokenizer), policy.tokenizer.all_special_tokens
 
     def write(self, prompts:Sequence[str], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[str]]:
         "Texts sampled side by side."
