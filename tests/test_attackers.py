@@ -18,7 +18,7 @@ from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.isolation import shared_libraries
-from adversarial_rl.grader.judge import FUNCTIONS, judge
+from adversarial_rl.grader.judge import Call, FUNCTIONS, judge, Refused
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
 from adversarial_rl.grader.template import Rehearsal
@@ -616,6 +616,19 @@ def test_a_message_makes_no_row_of_the_table():
     assert not any(line.startswith(('passed', 'success')) for line in lines)
 
 
+def test_a_row_of_the_table_says_when_many_statements_are_one_test():
+    from adversarial_rl.grader.__main__ import table
+    tests = ['n = 1\nassert f(n) == 2\nassert f(3) == 4', 'import math\nassert f(math.pi) > 4']
+    rows = table(grade(RIGHT, tests), tests).splitlines()
+    assert rows[:2] == ['passed  n = 1 ... (3 lines that count as one test)', 'passed  assert f(math.pi) > 4']
+
+
+@pytest.mark.parametrize('tests', ['', ' \n', '# none', 5, None])
+def test_a_text_without_a_test_passes_nothing(tests):
+    "The tests of a row that were lost."
+    with pytest.raises(ValueError): grade(RIGHT, tests)
+
+
 LITERALS = '9' * 400 + ' + 1j', '9' * 400 + ' - 0j', '9' * 5000, '-' * 150 + '1', '1e999j * 1e999'
 
 
@@ -1071,6 +1084,29 @@ def test_a_program_provides_one_side_of_a_comparison(name):
                       f'{pair}def f(n): return {name}(n, n * n)')
     cheat = f'def f(n): return 0\ndef {name}(*_): return 0'
     assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
+
+
+@pytest.mark.parametrize('code, test', [
+    ('def f(n): return [[0] * n] * n', 'x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]'),
+    ('def f(x): return list(x)', 'x = [[1], [2]]\ny = f(x)\ny[0].append(9)\nassert x == [[1], [2]]'),
+    ('def f(x): return x', 'x = [1, 2]\ny = f(x)\ny.append(3)\nassert x == [1, 2]')])
+def test_what_a_result_shares_is_shared_in_the_judge(code, test):
+    "In itself, and with the arguments; each was a copy, and programs that share what they must not passed."
+    outcome = grade(code, [test], function_name='f')
+    assert outcome.judged and not outcome.passed
+
+
+@pytest.mark.parametrize('places', [None, 1, [1], [[[0], [0]]], [[[0], [1, 9]]], [[[5], [1]]], [[['a'], [1]]],
+                                    [[[0], []]]])
+def test_a_program_shares_nothing_of_the_judge_but_its_result(places):
+    call, result = Call(Rehearsal()), [[1]]
+    with pytest.raises(Refused): call.shared([[2], result], places)
+    assert result == [[1]] and isinstance(call.problem, Refused)
+
+
+def test_a_result_that_is_said_to_hold_itself_fails():
+    values = Call(Rehearsal()).shared([[[1]]], [[[0], [0, 0]]])
+    assert values[0] is values and not grade(RIGHT, ['x = f(1)\nassert x == [1]'], function_name='f').passed
 
 
 def test_a_class_with_a_small_name_may_be_used():

@@ -150,6 +150,7 @@ def test_passes(name):
     if 'in a file' in name and 'namespaces' not in o.layers: pytest.skip('no program writes files on this host')
     assert o.passed, o
 
+RIGHT_F = 'def f(x): return x + 1'
 OWN = {   # Styles of programs, with tests that look at more than a returned value
     'visitor of nodes': ('class Node:\n    def __init__(self, v): self.v = v\ndef walk(n, fn): fn(n)',
                          ['out = []\nwalk(Node(3), lambda n: out.append(n.v))\nassert out == [3]']),
@@ -285,6 +286,48 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                               ['x = []\nassert f({"l": x, "r": x}, x=[x]) == (True, [[1]]) and x == [1]']),
     'deep result': ('def f(n):\n    x = []\n    for _ in range(n): x = [x]\n    return x',
                     ['x = f(300)\nn = 0\nwhile x: x = x[0]; n += 1\nassert n == 300']),
+    'cache from an ordered dictionary': (
+        'from collections import OrderedDict\nclass Cache(OrderedDict):\n    def __init__(self, n): self.n = n\n'
+        '    def get(self, k):\n        if k not in self: return -1\n        self.move_to_end(k)\n'
+        '        return self[k]\n'
+        '    def put(self, k, v):\n        self[k] = v\n        self.move_to_end(k)\n'
+        '        if len(self) > self.n: self.popitem(last=False)',
+        ['c = Cache(2)\nc.put(1, 1)\nc.put(2, 2)\nassert c.get(1) == 1\nc.put(3, 3)\n'
+         'assert c.get(2) == -1 and len(c) == 2 and list(c) == [1, 3] and c == {1: 1, 3: 3}']),
+    'stack from a list': ('class Stack(list):\n    def push(self, x): self.append(x)\n'
+                          '    def peek(self): return self[-1]\ndef f(): return Stack([1, 2])',
+                          ['s = Stack()\ns.push(1)\ns.push(2)\nassert s.peek() == s.pop() == 2 and s == [1]',
+                           'assert f() == [1, 2]', 'x = f()\nassert x.peek() == 2 and sorted(x) == [1, 2]']),
+    'members and numbers with attributes': (
+        'from enum import Enum, IntEnum\nclass Level(IntEnum): LOW = 1\nclass Tag(str, Enum): A = "a"\n'
+        'class Heat(float):\n    @property\n    def f(self): return self * 9 / 5 + 32\ndef f(x): return Level(x)\n'
+        'def g(x): return x.name',
+        ['assert f(1) == 1', 'x = f(1)\nassert x.name == g(x) == "LOW" and x + 1 == 2 and isinstance(x, Level)',
+         'assert Level.LOW.value == 1 and Tag.A.value == "a" and [x.name for x in Level] == ["LOW"]',
+         'assert Heat(100).f == 212 and Heat(1) == 1.0', 'assert type(f(1)).__name__ == "Level"']),
+    'exceptions by class': (
+        'class Bad(Exception): pass\nclass Worse(Bad):\n'
+        '    def __init__(self, n): super().__init__(f"{n}!"); self.n = n\n'
+        'def f(x): raise Worse(x)',
+        ['try: f(1)\nexcept Exception as e: assert isinstance(e, Worse) and e.n == 1\nelse: assert False',
+         'try: f(1)\nexcept Bad as e: assert isinstance(e, Worse) and str(e) == "1!"\nelse: assert False',
+         'try: f(1)\nexcept Exception as e: assert type(e).__name__ == "Worse"\nelse: assert False',
+         'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
+         '        with self.assertRaises(Worse): f(1)\n        with self.assertRaises(Bad): f(1)']),
+    'callbacks': ('class Box:\n    def __init__(self, x): self.x = x\n    def map(self, g): return Box(g(self.x))\n'
+                  '    def get(self): return self.x\nclass Events:\n    def __init__(self): self.all = []\n'
+                  '    def on(self, g): self.all.append(g)\n    def off(self, g): self.all.remove(g)\n'
+                  '    def fire(self):\n        for g in self.all: g()',
+                  ['assert Box(2).map(lambda x: x + 1).get() == 3',
+                   'seen = []\ndef note(): seen.append(1)\ne = Events()\ne.on(note)\ne.fire()\ne.off(note)\ne.fire()\n'
+                   'assert seen == [1]']),
+    'copies of objects': ('class P:\n    def __init__(self): self.x = 1',
+                          ['import copy\np = P()\nq, r = copy.copy(p), copy.deepcopy(p)\nq.x = 2\nr.x = 3\n'
+                           'assert (p.x, q.x, r.x) == (1, 2, 3)']),
+    'module under another name': (RIGHT_F, ['import candidate as c\nassert c.f(1) == 2']),
+    'returned list is changed': ('def f(n): return [[0] * n for _ in range(n)]\ndef g(x): return [y[:] for y in x]',
+                                 ['x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]',
+                                  'x = [[1], [2]]\ny = g(x)\ny[0].append(9)\nassert x == [[1], [2]] and y[0][1] == 9']),
 }
 
 @pytest.mark.parametrize('name', OWN)
@@ -322,6 +365,13 @@ def test_a_file_of_tests_runs(name):
     assert ends.judged and not ends.passed, ends
 
 UNSUPPORTED = {
+    'objects of a class of the tests': (
+        'def f(x): return x and x.a', [
+            'class A: a = 1\nassert f(None) is None\nassert f(A()) == 1', 'class A: a = 1\nassert f(A()) == 1',
+            'class A: a = 1\ndef make(): return A()\nassert f(0) == 0 and f(make()) == 1',
+            'class A: a = 1\nx = A()\nx.a = 2\nassert f(0) == 0\nassert f(x) == 2',
+            'for x in (None, object()): f(x)\nassert True']),
+    'longest test': (RIGHT_F, [f'assert f(1) == 2  # {"x" * 10**6}']),
     'tests that never fail': ('def f(x): return 7', ['assert (f(1) == 2, "message")', 'f(1) == 2', 'x = f(1)\nx == 2']),
     'absent modules': ('def f(x): return x', ['import solution\nassert solution.f(1) == 1',
                                               'from no_such_package.part import a\nassert f(1) == a']),

@@ -158,7 +158,9 @@ def as_job(asked:Asked,            # A job, (program, tests), or (program, tests
     if isinstance(asked, Job): return replace(asked, limits=limits or asked.limits)
     if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
     code, tests, *names = asked
+    if not isinstance(tests, Iterable): raise ValueError(f'{tests!r} is no test and no list of tests')
     texts = split_tests(tests) if isinstance(tests, str) else list(tests)
+    if isinstance(tests, str) and not texts: raise ValueError('the text of the tests is empty; `run` needs none')
     if wrong := [x for x in (code, *texts) if not isinstance(x, str)]:
         raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
     stated = [x for name in names for x in ([name] if isinstance(name, str) else name) if x]

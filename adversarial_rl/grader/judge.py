@@ -142,7 +142,11 @@ class Host:
         except BaseException as e:
             if what == 'next' and isinstance(e, StopIteration): return ['stop', pack(e.value, self.lend)]
             return ['raised', *describe_exception(e), self.changes(values, copies)]
-        return ['value', pack(result, self.lend), self.changes(values, copies)]
+        answer = ['value', pack(result, self.lend), self.changes(values, copies)]
+        last = len(values)   # Place of the result after those of the arguments
+        found = [[places[0], *[way for way in places[1:] if way[0] == last]] for places in
+                 shared_places([*values, result])]
+        return [*answer, shared] if (shared := [places for places in found if len(places) > 1]) else answer
 
     def changes(self, values:list, copies:list[str|None])->list:
         "[place, new value] of each argument that differs from its copy."
@@ -344,7 +348,8 @@ class Lent:
             return ['raised', nearest_builtin(base_names(type(e))).__name__, pack(plain, self.lend)]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
-_ANSWERS = (3, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
+# Length and first item of each
+_ANSWERS = (3, 'value'), (4, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -478,11 +483,19 @@ class Call(Conversation):
             answer = self.exchange(reply, origin)
         if answer[0] in ('value', 'raised'):
             values = [*args, *kw.values()]
-            for i, new in answer[-1]: refresh(values[i], new)
-        if answer[0] == 'value': return answer[1]
+            for i, new in answer[2 if answer[0] == 'value' else 5]: refresh(values[i], new)
+        if answer[0] == 'value': return self.shared([*values, answer[1]], *answer[3:])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
         if answer[0] == 'raised': raise self.exceptions.make(*answer[1:5])
         self.fail(Refused(str(answer[-1])[:200]))
+
+    def shared(self, values:list, places:Any=())->Any:
+        "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
+        try:
+            if any(way[0] != len(values) - 1 for _, *others in places for way in others): raise ValueError
+            share(values, places)
+        except Exception: self.fail(Refused('the answer cannot be read'))
+        return values[-1]
 
     def class_of(self, x:Any)->Any:
         "The class of a value, also of one that stays in the candidate."
