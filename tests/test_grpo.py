@@ -20,7 +20,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.machine import platform
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
 from adversarial_rl.grpo.code_execution import execution_rewards, prompt_rows
-from adversarial_rl.grpo.settings import grpo_arguments
+from adversarial_rl.grpo.settings import grpo_arguments, VLLMSettings
 from adversarial_rl.model.agents import prompt_ids
 from adversarial_rl.record.tracking import read_metrics
 
@@ -289,3 +289,15 @@ def test_no_depth_hides_names(frames):
 def test_an_output_that_follows_from_no_address_is_valid():
     program = 'class A:\n    def __str__(self): return "A"\nprint(A(), [1.5, "x"], {1: 2})'
     assert code_game.judge([program])[program].kind == 'valid'
+
+
+def test_fewer_prompts_than_a_step_takes_are_repeated():
+    "TRL took no step, and the command reported success."
+    rows = [dict(prompt=n) for n in range(3)]
+    assert grpo.enough_rows(rows, 3) == rows and grpo.enough_rows(rows, 4) == rows * 2
+
+
+@pytest.mark.parametrize('name, setting', [('output_dir', '--output-dir'), ('report_to', '--wandb.enabled')])
+def test_arguments_of_trl_that_have_settings_here_are_refused(name, setting):
+    with pytest.raises(UsageError, match=f'training_args.{name}: {setting} sets it'):
+        grpo_arguments({name: 'x'}, VLLMSettings(), platform('cpu'), 'output')

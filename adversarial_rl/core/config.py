@@ -195,9 +195,15 @@ class Sources:
             raise UsageError(f'{e.argument_name}: {needs}')
         if unknown:
             word = argv[words.index(unknown[0])].partition('=')[0]
-            hint = f'the closest is {closest(word, map(flag, self.fields))}; ' if word.startswith('--') else ''
+            hint = f'the closest is {self._closest(word)}; ' if word.startswith('--') else ''
             raise UsageError(f'{word}: not a setting, {hint}--help lists the settings')
         return {name: self.given(name, value, 'flag', flag(name)) for name, value in vars(found).items()}
+
+    def _closest(self, word:str)->str:
+        "The flag that is most like this one, or that sets the argument of this name in a mapping."
+        inside = {flag(key): flag(f'{name}.{key}') for name in self.dicts
+                  for key in self.fields[name].metadata.get('ranges', {})}
+        return inside.get(word) or closest(word, map(flag, self.fields))
 
     def file(self, path:str|Path)->dict[str, Given]:
         "Settings of a YAML file."

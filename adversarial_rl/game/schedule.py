@@ -54,7 +54,7 @@ def schedule(c:TrainingConfig, n_stages:int)->Schedule:
                          '--together-steps are all 0')
     if not c.opponents and (c.graded_on == 'discriminator' or {s.learner for s in steps} != {'generator'}):
         raise UsageError('--opponents 0 leaves no opponent to learn against; use it with --n-discriminator-steps 0, '
-                         '--k-alternating-steps 0 and --graded-on baseline')
+                         '--k-alternating-steps 0, --together-steps 0 and --graded-on baseline')
     if c.discriminator_writes == 'inputs' and c.discriminator_reward == 'cure':
         raise UsageError('--discriminator-reward cure pays for expected values, which inputs do not have; use it with '
                          '--discriminator-writes asserts')

@@ -151,6 +151,8 @@ def _one_gpu(args:Any)->list[str]: # A line where there are more
     found, args._n_gpu = args.n_gpu, 1
     return [f'trains on one of {found} GPUs; accelerate launch uses all']
 
+_OURS = dict(output_dir='--output-dir', report_to='--wandb.enabled')   # TRL's arguments that have settings here
+
 def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                    vllm:VLLMSettings,
                    p:Platform,
@@ -161,6 +163,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
     from trl import GRPOConfig
     known = {f.name for f in fields(GRPOConfig)}
     for k in training_args:
+        if k in _OURS: raise UsageError(f'training_args.{k}: {_OURS[k]} sets it')
         if k not in known:
             raise UsageError(f"training_args.{k}: TRL's GRPOConfig has no such argument, "
                              f"the closest is '{closest(k, known)}'")

@@ -68,6 +68,7 @@ _GET = (f'connect to the network once ({_HUB} on the Hugging Face hub is then ke
 
 def _read_published(path:Path)->list[Any]:
     "Rows of a file as published, JSON or JSON lines; raises `UsageError`."
+    if not path.exists(): raise UsageError(f'MBPP_DATASET_PATH {path}: no such file or folder; {_GET}')
     try:
         text = as_text(path.read_bytes(), f'MBPP_DATASET_PATH {path}')
         if text.lstrip().startswith('['): return json.loads(text)

@@ -109,7 +109,7 @@ def _advice(path:Path)->str:
         if not (found := [x.name for x in checkpoints(folder)]): continue
         more = f' and {len(found) - _NAMED} older ones' if len(found) > _NAMED else ''
         return f"{folder} has {', '.join(found[:_NAMED])}{more}"
-    return 'run_training writes checkpoints into the folder given by --checkpoint-dir'
+    return f"{' and '.join(_PLAYERS)} write checkpoints into the folder given by --checkpoint-dir"
 
 class _Newer(UsageError):
     "A checkpoint of a version of this library that is still to come."
@@ -156,6 +156,8 @@ def reading(path:str | Path # The checkpoint, for the message
 def load_checkpoint(path:str | Path # The .pt file, or its name without the ending
                    )->tuple[dict[str, Any], dict[str, Any]]:
     "State and info of a checkpoint; raises `UsageError` if it is missing, damaged, or of another format."
+    if not str(path).endswith('.pt') and Path(path).is_file():
+        raise UsageError(f'{path}: is no checkpoint, whose name would end in .pt')
     path = Path(path) if str(path).endswith('.pt') else Path(f'{path}.pt')
     checksum = _description(path).get('sha256')
     try: data = path.read_bytes()

@@ -344,6 +344,7 @@ def resume_or_begin(trainer:Trainer)->None:
         clear_up(c.checkpoint_dir)
         set_aside(c.output_dir, c.checkpoint_dir)
     trainer.check_space()
+    if c.resume_from and trainer.step == trainer.steps: trainer.save()   # No step will, and the folder may be new
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #6eb9d73b
 def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:

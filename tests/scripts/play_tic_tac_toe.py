@@ -1,3 +1,4 @@
+# After `spiral_self_play`
 import random
 
 from adversarial_rl.model.agents import Local

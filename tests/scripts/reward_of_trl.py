@@ -10,7 +10,8 @@ def reward(completions, tests, **columns):
 
 
 rows = [dict(prompt=p.description, tests=list(p.baseline_tests)) for p in starter_problems('training', 4)]
-args = GRPOConfig(max_steps=1, per_device_train_batch_size=4, num_generations=4, max_completion_length=16, bf16=False)
+args = GRPOConfig('output/reward_of_trl', max_steps=1, per_device_train_batch_size=4, num_generations=4,
+                  max_completion_length=16, bf16=False)
 model = str(resource('checkpoints/starter'))
 trainer = GRPOTrainer(model, reward_funcs=[reward], args=args, train_dataset=Dataset.from_list(rows))
 print(trainer.train().global_step, 'step')
