@@ -173,7 +173,7 @@ def function_line(result:dict[str, Any], problem:Problem)->str: # '' where the p
     "Which function the program defines, where that was left to the model or is another than the tests call."
     own, asked = signature_in_program(result['code']), problem.function_name
     found = own.removeprefix('def ').removesuffix(':') or 'no function'
-    if not asked: return f'the program defines {found}; --signature asks for another function'
+    if not asked: return f'the program defines {found}; to ask for another function, add --signature'
     if re.search(rf'^[ \t]*(def|class)[ \t]+{asked}\b|^{asked}\s*=', result['code'], re.M): return ''
     return f'the program defines {found}, not {asked}, which was asked for'
 

@@ -69,7 +69,7 @@ class ProblemRound:
 
     @property
     def refused(self)->list[str]:
-        "Tests of all suites that cannot be judged, each once."
+        "Tests of all suites that are not accepted, each once."
         return sorted({t for suite in self.suites for t in suite.refused})
 
     @property

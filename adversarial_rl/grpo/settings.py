@@ -132,7 +132,7 @@ def _machine_arguments(p:Platform)->tuple[dict[str, Any], list[str]]:
         raise UsageError('--dtype float16: TRL trains in it on an NVIDIA GPU alone; use bfloat16 or float32')
     args = dict(fp16=p.dtype == 'float16', bf16=p.dtype == 'bfloat16', use_cpu=p.device == 'cpu')
     if p.dtype != 'float32': return args, [f'{p.dtype}: with float32 adapters']
-    note = 'float32' if p.capability else f'float32: mixed precision does not pay on a {p.device} device'
+    note = 'float32' if p.capability else f'float32, because mixed precision is not faster on a {p.device} device'
     return args | dict(gradient_checkpointing=bool(p.capability)), [note]
 
 def _vllm_arguments(vllm:VLLMSettings, p:Platform)->tuple[dict[str, Any], list[str]]:
