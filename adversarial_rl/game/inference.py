@@ -171,11 +171,11 @@ def _as_text(result:dict[str, Any], problem:Problem, stages:Sequence[ReasoningSt
 # %% ../../nbs/09_game/07_inference.ipynb #1ba01f90
 def function_line(result:dict[str, Any], problem:Problem)->str: # '' where the program defines what was asked for
     "Which function the program defines, where that was left to the model or is another than the tests call."
-    own, asked = signature_in_program(result['code']), problem.function_name
-    found = own.removeprefix('def ').removesuffix(':') or 'no function'
-    if not asked: return f'the program defines {found}; to ask for another function, add --signature'
-    if re.search(rf'^[ \t]*(def|class)[ \t]+{asked}\b|^{asked}\s*=', result['code'], re.M): return ''
-    return f'the program defines {found}, not {asked}, which was asked for'
+    signature, name = signature_in_program(result['code']), problem.function_name
+    defined = signature.removeprefix('def ').removesuffix(':') or 'no function'
+    if not name: return f'the program defines {defined}; to ask for another function, add --signature'
+    if re.search(rf'^[ \t]*(def|class)[ \t]+{name}\b|^{name}\s*=', result['code'], re.M): return ''
+    return f'the program defines {defined}, not {name}, which was asked for'
 
 # %% ../../nbs/09_game/07_inference.ipynb #0c36c2ec
 _RESULT = {'id', 'code', 'programs', 'cut_off'}  # Keys of every result

@@ -172,10 +172,13 @@ def play_round(generator:Generator,
     if tester:
         texts = tester.suites(tested, [p for p in problems for _ in range(plan.n_suites)])
         suites = judge_written(problems, _in_groups(texts, plan.n_suites), tester.writes)
-    found = [ProblemRound(p, programs, list(group), list((replayed or {}).get(p.id, ())), (hidden or {}).get(p.id, ()))
-             for p, programs, group in zip(problems, _in_groups(codes, plan.n_programs), suites)]
-    grade_programs(found, mutants, plan.refused)
-    return Round(found, written, tested, seconds)
+    replayed, hidden = replayed or {}, hidden or {}
+    played = []
+    for p, programs, group in zip(problems, _in_groups(codes, plan.n_programs), suites):
+        played.append(ProblemRound(p, programs, list(group), replayed=list(replayed.get(p.id, ())),
+                                   hidden=hidden.get(p.id, ())))
+    grade_programs(played, mutants, plan.refused)
+    return Round(played, written, tested, seconds)
 
 # %% ../../nbs/09_game/02_round.ipynb #7213a9b7
 def generator_rewards(r:Round, graded_on:str='both',

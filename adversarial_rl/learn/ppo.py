@@ -192,7 +192,7 @@ class Learner:
         saving = self.policy.checkpointing() if config.gradient_checkpointing else contextlib.nullcontext()
         with self.policy.player(self.name), saving:
             learns_policy = self.updates >= config.critic_warmup
-            steps = _Steps(self.scorer, self.optimizer, config, learns_policy, self.score(batch))
+            steps = _Steps(self.scorer, self.optimizer, config, learns_policy, self.score(batch)) # The only graph
             metrics |= _before_update(self.name, batch, replace(config, logp_tolerance=self.tolerance(batch)))
             self.count_update()
             batch.adv, batch.ret = _token_advantages(batch, config)

@@ -138,8 +138,8 @@ def as_table(report:Report)->str:
     "Figures of a report as text."
     s, left_out = report.settings, len(report.left_out)
     shown, staged = s['shown_tests'], s['form'] == 'stages'
-    first = 'the first' if shown == 1 else f'the first {shown}'
-    hidden = f'graded on all but {first}' if staged else 'graded on the others'
+    opening = 'the first' if shown == 1 else f'the first {shown}'
+    hidden = f'graded on all but {opening}' if staged else 'graded on the others'
     graded = hidden if s['hidden_tests'] and shown else 'graded on all'
     left = f'; left out, as their tests give the answer away: {left_out}' if left_out else ''
     rows = [f"MBPP {s['dataset']}, {s['split']}: {report.problems} problems; "
