@@ -301,6 +301,18 @@ def test_resuming_in_another_folder_copies_the_best_checkpoint(tmp_path, capfd):
     assert (b/'ck'/'previous_1'/'checkpoint_best.pt').read_bytes() == strange
 
 
+def test_a_finished_run_resumed_in_another_folder_can_be_resumed_there(tmp_path, capfd):
+    "No step was left to write a checkpoint, so the new folder had none."
+    a, b = tmp_path/'a', tmp_path/'b'
+    for folder in (a, b): folder.mkdir()
+    c = configuration(trainer(tmp_path/'first').save())
+    first = finish(c, a)
+    second = finish(c, b, '--resume-from', str(a/'ck'/'checkpoint_stage_5_epoch_2.pt'))
+    third = finish(c, b, '--resume')
+    assert first['held_out'] == second['held_out'] == third['held_out']
+    assert f"{first['steps']} steps, 0 of them now, in" in capfd.readouterr().out
+
+
 def test_a_finished_run_gives_its_results_again_without_its_metrics(tmp_path):
     c = configuration(trainer(tmp_path/'first').save())
     first = finish(c, tmp_path)

@@ -18,6 +18,7 @@ def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None
     "The command `run_training`."
     from adversarial_rl.game.trainer import report, train
     from adversarial_rl.record.plots import cross_play_map, training_curves
+    from adversarial_rl.record.run_loop import steps_text
     results, output = train(config, ppo, evaluation=evaluation), Path(config.output_dir)
     if not is_first_process(): return   # Of several processes, only the first reports
     if results['stages']: training_curves(config.output_dir)
@@ -25,8 +26,7 @@ def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None
     if (cut := results['cut_off']) > .01:
         limit = as_flag(config.max_new_tokens)
         print(f'{cut:.0%} of the transcripts were cut off at --max-new-tokens {limit}; raise it')
-    print(f"\n{report(results)}\n\n{results['steps']} steps in {results['seconds']:.0f} s; "
-          f'results and figure in {config.output_dir}')
+    print(f'\n{report(results)}\n\n{steps_text(results)}; results and figure in {config.output_dir}')
 
 def main(argv:list[str] | None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."

@@ -278,13 +278,13 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
         if trainer.before is None:
             trainer.before = figures()
             trainer.save()
-        run_loop(trainer, settings, mbpp)
+        taken = run_loop(trainer, settings, mbpp)
         after = figures()
     results = _results(trainer, after, read_metrics(output/'metrics.jsonl'))
     results |= dict(seconds=round(time.perf_counter() - started, 1), configuration=settings)
     write_json(output/'training_results.json', results)
     write_extras(pair.extras, output, trainer.step, training=trainer.training, held_out=trainer.held_out)
-    return results
+    return results | dict(taken=taken)
 
 # %% ../../nbs/09_game/05_trainer.ipynb #6040e237
 def report(results:dict[str, Any])->str:

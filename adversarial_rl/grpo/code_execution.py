@@ -249,8 +249,9 @@ def train_and_report(s:TRLSettings,
     "What a command does with its settings: train, and print one line about the result."
     advice = 'lower training_args.per_device_train_batch_size or training_args.max_completion_length'
     with enough_memory(advice): done = train(s)
-    print(f"{done['step']} of {done['steps']} steps in {done['seconds']:.0f} s; "
-          f'metrics and model in {s.output_dir}')
+    def steps(x): return f"{x['step']} of {x['steps']} steps in {x['seconds']:.0f} s"
+    predictor = f", the predictor {steps(done['predictor'])}" if 'predictor' in done else ''
+    print(f'{steps(done)}{predictor}; metrics and model in {s.output_dir}')
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #4347c9d1
 def train(s:GRPOSettings)->dict[str, Any]:

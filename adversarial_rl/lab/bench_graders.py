@@ -129,6 +129,7 @@ _FORKS = '''import gc, json, os, sys
 sys.path.insert(0, sys.argv[1])
 from adversarial_rl.grader.template import PRELOAD, preload
 preload(PRELOAD)
+exec(compile('def f(x): return x', 'program', 'exec'), {})   # Here once, not for the first time in each child
 
 def answers(code, inputs):
     read, write = os.pipe()

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['say', 'finish_step_first', 'Adapted', 'architecture', 'check_players', 'load_players', 'Randomness', 'torch_threads',
            'Checkpointed', 'same_settings', 'Resumable', 'Trainer', 'own_folders', 'check_start', 'resume_or_begin',
-           'run_loop']
+           'run_loop', 'steps_text']
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #fbf04423
 import contextlib
@@ -358,9 +358,9 @@ def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:
 def run_loop(trainer:Trainer,
              settings:dict[str, Any],           # Of the run, for W&B
              evaluation:Any=None                # Of MBPP, with `due` and `measure`; none by default
-            )->None:
+            )->int:                             # Steps taken
     "Take all steps that are left; on Ctrl-C, SIGTERM or SIGHUP finish the step, save and raise `Stopped`."
-    c = trainer.config
+    c, start = trainer.config, trainer.step
     with Tracker(c.output_dir, trainer.first_row, trainer.recent, settings, c.report_to,
                  expected=trainer.rows_so_far) as tracker, \
          progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as received:
@@ -382,3 +382,10 @@ def run_loop(trainer:Trainer,
                 anybody(False)   # No process ends before the first one has saved: others would be ended with it
                 number = received[0] if received else signal.SIGINT   # Of several processes, another one got it
                 raise Stopped(f'{path} is saved; the same command with --resume goes on from there', number)
+    return trainer.step - start
+
+def steps_text(results:dict[str, Any] # With `steps`, those `taken` since the last start, and their `seconds`
+              )->str:
+    "How many steps a run has, and how long it took those since its last start."
+    now = '' if results['taken'] == results['steps'] else f", {results['taken']} of them now,"
+    return f"{results['steps']} steps{now} in {results['seconds']:.0f} s"

@@ -32,6 +32,7 @@ from adversarial_rl.record.run_loop import (
     own_folders,
     resume_or_begin,
     run_loop,
+    steps_text,
 )
 from ..record.tracking import read_metrics
 from .board_games import load_game
@@ -112,12 +113,12 @@ def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:Eval
         if trainer.before is None:
             trainer.before = _measure(trainer, opponents)
             trainer.save()
-        run_loop(trainer, settings, mbpp)
+        taken = run_loop(trainer, settings, mbpp)
         after = _measure(trainer, opponents)
     results = dict(before=trainer.before, after=after, steps=trainer.step, platform=asdict(trainer.platform),
                    seconds=round(time.perf_counter() - started, 1), configuration=settings)
     write_json(output/'training_results.json', results)
-    return results
+    return results | dict(taken=taken)
 
 # %% ../../nbs/11_selfplay/07_spiral.ipynb #5ba1df77
 def report(results:dict[str, Any])->str:
@@ -140,7 +141,7 @@ def run(config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None:
     "The command `spiral_self_play`."
     results = train(config, ppo, evaluation)
     print(f'\n{report(results)}\n')
-    print(f"{results['steps']} steps in {results['seconds']:.0f} s; results and games in {config.output_dir}")
+    print(f'{steps_text(results)}; results and games in {config.output_dir}')
 
 def main(argv:list[str]|None=None)->int:
     "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
