@@ -409,7 +409,8 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
 @pytest.mark.parametrize('flags, message', [
     (['--signature', 'def f(x):'], 'give one of --problem'),
     ([*ADD, '--problem-file', 'b'], 'give one of'),
-    (['--problem', 'a', '--signature', 'f(x)'], '--signature must be one line'),
+    (['--problem', 'a', '--signature', 'f(x)'], "--signature must be one line such as 'def f(x):', found 'f(x)'"),
+    ([*ADD, '--tests', 'assert g(1) == 2'], "'assert g(1) == 2' does not call f, which --signature names"),
     (['--problem', 'a', '--signature', 'def f(x): pass\ndef g(y):'], '--signature must be one line'),
     ([*ADD, '--tests', 'assert f(1 == 2'], '--tests: not valid Python'),
     ([*ADD, '--tests', 'assert f(' + '-' * 10**6 + '1)'], '--tests: not valid Python'),

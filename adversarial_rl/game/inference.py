@@ -29,7 +29,7 @@ from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
 from ..grader.pool import Job
 from ..grader.suites import passes_reference
-from ..grader.test_cases import entry_points, split_tests
+from ..grader.test_cases import entry_points, names_in, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
 from ..problems.problem import fingerprint, load_problems, Problem, signature_mistake, syntax_mistake
@@ -67,13 +67,16 @@ def _read_text(c:InferenceConfig)->str:
 
 def read_problem(c:InferenceConfig)->Problem:
     "The one problem of the command line, its signature '' where the model has to choose; raises `UsageError`."
-    text, signature = _read_text(c), _typed(c.signature, '--signature').strip()
-    tests, signature = read_tests(_typed(c.tests, '--tests')), signature and signature.removesuffix(':') + ':'
-    if signature and (wrong := signature_mistake(signature)): raise UsageError(f'--signature {wrong}')
+    text, typed = _read_text(c), _typed(c.signature, '--signature').strip()
+    tests, signature = read_tests(_typed(c.tests, '--tests')), typed and typed.removesuffix(':') + ':'
+    if signature and signature_mistake(signature): raise UsageError(f'--signature {signature_mistake(typed)}')
     if not signature:
         signature, where = find_signature(text, tests)
         if signature: print(f'signature: {signature} (from {where}; --signature names another)', file=sys.stderr)
-    return Problem('problem', text, signature, tuple(tests), '')
+    problem = Problem('problem', text, signature, tuple(tests), '')
+    if typed and (other := [t for t in tests if problem.function_name not in names_in(t).used]):
+        raise UsageError(f"--tests: '{other[0][:60]}' does not call {problem.function_name}, which --signature names")
+    return problem
 
 def _read_problems(c:InferenceConfig)->list[Problem]:
     "The problems to solve; raises `UsageError`."
