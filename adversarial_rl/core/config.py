@@ -95,18 +95,23 @@ def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argp
     return parser
 
 def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
-    "Declare the flag of one setting."
-    kind, default, help = _kind(f), f.default, f.metadata.get('help', '').replace('%', '%%')
-    options: dict[str, Any] = {}
-    if kind is bool: options, default = dict(nargs='?', const=True), 'true' if default else ''
-    elif get_origin(kind) is Sequence: options, default = dict(nargs='+'), ' '.join(map(str, f.default))  # type: ignore
-    if kind is bool and '.' not in name:
-        shown = f'turn off: {help}' if default else argparse.SUPPRESS
-        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=shown)
-    if kind is bool and default and '.' not in name: help = argparse.SUPPRESS
-    elif default not in (REQUIRED, None, ''): help += f' ({default})'
+    "Declare the flags of one setting."
+    kind, help = _kind(f), f.metadata.get('help', '').replace('%', '%%')
+    if kind is bool: return _add_switch(parser, name, help, bool(f.default))
+    several = get_origin(kind) is Sequence
+    default = ' '.join(map(str, f.default)) if several else f.default  # type: ignore
+    if default not in (REQUIRED, None, ''): help += f' ({default})'
+    options: dict[str, Any] = dict(nargs='+') if several else {}
     spelling = flag(name) + '.NAME' * (kind is dict)
     parser.add_argument(spelling, dest=name, metavar=_KINDS[kind][0], help=help, **options)
+
+def _add_switch(parser:argparse.ArgumentParser, name:str, help:str, default:bool):
+    "Declare --NAME and --no-NAME, of which --help shows the one that changes the default; a dotted name has no second."
+    turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
+    if '.' not in name: parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
+    elif default: help += ' (true)'
+    shown = argparse.SUPPRESS if default and '.' not in name else help
+    parser.add_argument(flag(name), dest=name, metavar=_KINDS[bool][0], help=shown, nargs='?', const=True)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
 def _check_keys(text:str, path:str|Path):

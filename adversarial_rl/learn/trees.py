@@ -45,38 +45,48 @@ def lengths(used:torch.Tensor)->torch.Tensor: # (B, T) bool, tokens that are sco
     "Tokens of each text up to the last one that is scored, at least 1."
     return (used * torch.arange(1, used.shape[1] + 1, device=used.device)).amax(1).clamp(min=1)
 
+def _sorted_texts(ids:torch.Tensor, used:torch.Tensor)->tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    "In sorted order: each text's row, tokens (-1 beyond its end), length, and number of tokens shared with the one before."
+    length = lengths(used).cpu().numpy()
+    text = np.where(np.arange(ids.shape[1]) < length[:, None], ids.cpu().numpy(), -1)
+    order = np.lexsort(text.T[::-1])
+    text, length = text[order], length[order]
+    same = np.zeros(text.shape, dtype=bool)
+    same[1:] = (text[1:] == text[:-1]) & (text[1:] >= 0)
+    return order, text, length, np.logical_and.accumulate(same, 1).sum(1)
+
+def _node_numbers(new:np.ndarray,  # (B, T) bool, tokens that a text adds to its tree
+                  tree:np.ndarray, # (B,) tree of each text
+                  size:np.ndarray  # (G,) nodes of each tree
+                 )->np.ndarray:    # (B, T) from 0 to G * N
+    "The node of each token: new ones in order, and for a shared token the newest of its column, of the text before."
+    before = size.cumsum() - size   # Nodes of earlier trees
+    count = (new.ravel().cumsum() - 1).reshape(new.shape) - before[tree][:, None]
+    return np.maximum.accumulate(np.where(new, tree[:, None] * size.max() + count, 0))
+
 def grow(ids:torch.Tensor,   # (B, T) token ids, right-padded
          used:torch.Tensor,  # (B, T) bool, tokens that are scored
          hidden:int          # Numbers in a state of the model
         )->Trees:
     "The texts up to their last scored token as trees."
     def cost(nodes): return nodes * (1 + nodes / (8 * hidden))
-    T, device = ids.shape[1], ids.device
-    length, place = lengths(used).cpu().numpy(), np.arange(T)
-    text = np.where(place < length[:, None], ids.cpu().numpy(), -1)
-    order = np.lexsort(text.T[::-1])
-    text, length = text[order], length[order]
-    same = np.zeros(text.shape, dtype=bool)
-    same[1:] = (text[1:] == text[:-1]) & (text[1:] >= 0)
-    shared = np.logical_and.accumulate(same, 1).sum(1)   # With the text before
+    order, text, length, shared = _sorted_texts(ids, used)
     first = _first_of_trees(length, shared, cost)
     shared[first] = 0
-    tree = first.cumsum() - 1
-    size = np.bincount(tree, length - shared).astype(int)
-    G, N = len(size), int(size.max())
-    new = (place >= shared[:, None]) & (place < length[:, None])
-    count = (new.ravel().cumsum() - 1).reshape(new.shape) - (size.cumsum() - size)[tree][:, None]
-    # A token that is not new has the newest node of its column, that of the text before
-    node = np.maximum.accumulate(np.where(new, tree[:, None] * N + count, 0))
-    found, depth, parent, end = (np.zeros(G * N, dtype=int) for _ in range(4))
-    found[node[new]], depth[node[new]] = text[new], new.nonzero()[1]
+    tree = first.cumsum() - 1                                # (B,) tree of each text
+    size = np.bincount(tree, length - shared).astype(int)    # (G,) nodes of each tree
+    G, N, place = len(size), int(size.max()), np.arange(ids.shape[1])
+    inside = place < length[:, None]                         # (B, T) tokens of the texts
+    new = inside & (place >= shared[:, None])                # (B, T) tokens that a text adds
+    node = _node_numbers(new, tree, size)
+    tokens, depth, parent = (np.zeros(G * N, dtype=int) for _ in range(3))
+    tokens[node[new]], depth[node[new]] = text[new], new.nonzero()[1]
     parent[node[:, 1:][new[:, 1:]]] = node[:, :-1][new[:, 1:]]
-    end[:] = np.arange(G * N) % N + 1
-    last = np.broadcast_to(node[np.arange(len(node)), length - 1][:, None] % N + 1, node.shape)
-    real = place < length[:, None]
-    np.maximum.at(end, node[real], last[real])
-    def tensor(x): return torch.from_numpy(x).to(device)
-    return Trees(tensor(order), tensor(found).view(G, N), tensor(depth).view(G, N), tensor(end).view(G, N),
+    behind = node[np.arange(len(node)), length - 1] % N + 1  # (B,) place after the last node of each text
+    end = np.arange(G * N) % N + 1
+    np.maximum.at(end, node[inside], np.broadcast_to(behind[:, None], node.shape)[inside])
+    def tensor(x): return torch.from_numpy(x).to(ids.device)
+    return Trees(tensor(order), tensor(tokens).view(G, N), tensor(depth).view(G, N), tensor(end).view(G, N),
                  tensor(node[order.argsort()]), tensor(parent), G * cost(N), float(cost(size).sum()))
 
 # %% ../../nbs/05_learn/04_trees.ipynb #7ee50013
