@@ -46,7 +46,7 @@ def lengths(used:torch.Tensor)->torch.Tensor: # (B, T) bool, tokens that are sco
     return (used * torch.arange(1, used.shape[1] + 1, device=used.device)).amax(1).clamp(min=1)
 
 def _sorted_texts(ids:torch.Tensor, used:torch.Tensor)->tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    "In sorted order: each text's row, tokens (-1 beyond its end), length, and number of tokens shared with the one before."
+    "In sorted order: each text's row, tokens (-1 beyond its end), length, and tokens shared with the one before."
     length = lengths(used).cpu().numpy()
     text = np.where(np.arange(ids.shape[1]) < length[:, None], ids.cpu().numpy(), -1)
     order = np.lexsort(text.T[::-1])
