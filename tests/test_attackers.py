@@ -1104,9 +1104,34 @@ def test_a_program_shares_nothing_of_the_judge_but_its_result(places):
     assert result == [[1]] and isinstance(call.problem, Refused)
 
 
-def test_a_result_that_is_said_to_hold_itself_fails():
-    values = Call(Rehearsal()).shared([[[1]]], [[[0], [0, 0]]])
-    assert values[0] is values and not grade(RIGHT, ['x = f(1)\nassert x == [1]'], function_name='f').passed
+@pytest.mark.parametrize('values, places', [
+    ([[[1]]], [[[0], [0, 0]]]), ([[1], [2]], [[[0], [1]]]), ([[1], (1,)], [[[0], [1]]])])
+def test_a_result_shares_what_is_equal(values, places):
+    "Neither itself, nor another value in place of its own."
+    before = repr(values[-1])
+    assert repr(Call(Rehearsal()).shared(values, places)) == before
+
+
+def test_no_program_is_masked_by_a_class_that_it_makes_an_exception():
+    "The judge then has a class of its own in its place, and asked the program nothing."
+    for test in ('p = Point(3, 4)\nassert isinstance(p, Point)\nassert f(p) == 5',
+                 'try: f(Point(3, 4))\nexcept Point: pass\nassert f(Point(3, 4)) == 5',
+                 'def check(kind):\n    try: assert f(kind(3, 4)) == 5\n    except kind: pass\ncheck(Point)'):
+        cheat = 'class Point(Exception): pass\ndef f(p): return 7'
+        outcome = grade(cheat, [test], function_name=['f', 'Point'])
+        assert outcome.judged and not outcome.passed, test
+
+
+@pytest.mark.parametrize('code', [
+    'class L(list):\n    def m(self): pass\n    def __iter__(self): return iter([])\ndef f(x): return L(x)',
+    'class L(list):\n    def m(self): pass\n    def __getitem__(self, i): return 0\ndef f(x): return L(x)',
+    'class L(list):\n    def m(self): pass\n    def sort(self): pass\n    def __eq__(self, x): return True\n'
+    'def f(x): return L(x)'])
+def test_a_container_that_lies_about_itself_is_judged_by_its_items(code):
+    test = ('x = f([3, 1, 2])\nassert len(x) == 3\nassert all(x[i] <= x[i + 1] for i in range(2))\n'
+            'assert sorted(x) == [1, 2, 3]')
+    outcome = grade(code, [test, 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'], function_name='f')
+    assert outcome.judged and not any(outcome.per_test)
 
 
 def test_a_class_with_a_small_name_may_be_used():

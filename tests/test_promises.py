@@ -43,7 +43,7 @@ def ask(checkpoint, *flags):
 def test_a_description_alone_is_enough(checkpoint, capfd):
     assert ask(checkpoint, '--problem', 'Write a function that finds the longest palindromic substring') == 0
     printed = capfd.readouterr()
-    assert 'the program defines no function; --signature asks' in printed.err and 'Executable code' in printed.out
+    assert 'the program defines no function; to ask' in printed.err and 'Executable code' in printed.out
 
 
 def test_attempts_without_a_signature(checkpoint, capfd):

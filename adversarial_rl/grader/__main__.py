@@ -39,9 +39,8 @@ def _title(test:str)->str:
     lines = test.strip().split('\n')
     try: body = [x for x in parse_source(test).body if not isinstance(x, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
     except SyntaxError: body = []
-    alone = len(lines) == 1 or len(body) == 1 and isinstance(body[0], ast.Assert)
-    size = '' if alone else f' ... ({len(lines)} lines that count as one test)'
-    return printable(lines[-1] if alone else lines[0], 100) + size
+    if len(body) == 1 and isinstance(body[0], ast.Assert): return printable(ast.unparse(body[0]), 100)
+    return printable(lines[0], 100) + (f' ... ({len(lines)} lines that count as one test)' if len(lines) > 1 else '')
 
 def table(o:Outcome,           # How a program did
           tests:Sequence[str]  # Its tests
@@ -65,8 +64,8 @@ def read_line(line:str,  # JSON
     except (ValueError, RecursionError) as e: raise UsageError(f'line {number}: is not JSON ({e})')
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     for key in {*row} - {*KEYS}:
-        if meant := get_close_matches(key, {*KEYS} - {*row}, 1, .85):
-            raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
+        meant = ['function'] if key == 'function_name' else get_close_matches(key, {*KEYS} - {*row}, 1, .85)
+        if meant: raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
     program, tests = row.pop('program', None), row.pop('tests', None)
     if isinstance(tests, str): tests = split_tests(tests)
     texts = isinstance(tests, list) and all(isinstance(test, str) for test in tests)

@@ -117,7 +117,9 @@ def program_in(text:str, # An answer
     last = versions[-1]
     chosen = [*[p for i, p in enumerate(pieces[:last]) if i not in versions], pieces[last]]
     later = [p for p in pieces[last + 1:] if names_in(p).own & _missing(chosen)]
-    parts = [_without_examples(p, name) for p in [*chosen, *later]]
+    imports = [p for p in later if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in ast.parse(p).body)]
+    chosen = [*imports, *chosen, *[p for p in later if p not in imports]]
+    parts = [_without_examples(p, name) for p in chosen]
     return '\n'.join(p for p in parts if p)
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0de
@@ -283,14 +285,17 @@ def find_asserts(text:str,           # Anything a model wrote; 400 lines of it a
 # %% ../../nbs/03_grader/16_answers.ipynb #6bda6b18
 def _has_plain_inputs(tree:ast.AST, name:str)->bool:
     "Whether each argument of the function is a constant, a name, or its own result: no other way to write one."
-    def is_plain(x:ast.expr)->bool:
+    def is_plain(x:ast.expr|None)->bool:
+        if x is None or not calls(x, name): return x is not None and is_constant(x)
         match x:
-            case ast.Name(): return True
-            case ast.Call(ast.Name(called)) if called == name: return True   # Whose arguments are looked at, too
+            case ast.Call(ast.Name(called)): return called == name   # Its arguments are looked at, too
             case ast.List(items) | ast.Tuple(items): return all(map(is_plain, items))
-            case ast.BinOp(left, _, right): return is_plain(left) and is_plain(right)
-        return is_constant(x)
-    return all(is_plain(x) for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]])
+            case ast.Dict(keys, values): return all(map(is_plain, [*keys, *values]))
+            case ast.BinOp(left, _, right) | ast.Subscript(left, right): return is_plain(left) and is_plain(right)
+            case ast.UnaryOp(_, operand): return is_plain(operand)
+        return False
+    arguments = [x for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]]]
+    return all(isinstance(x, ast.Name) or is_plain(x) for x in arguments)
 
 _MOST_CALLS = 20   # Of the function in one test: each is written out with all calls inside of it
 

@@ -160,7 +160,6 @@ def as_job(asked:Asked,            # A job, (program, tests), or (program, tests
     code, tests, *names = asked
     if not isinstance(tests, Iterable): raise ValueError(f'{tests!r} is no test and no list of tests')
     texts = split_tests(tests) if isinstance(tests, str) else list(tests)
-    if isinstance(tests, str) and not texts: raise ValueError('the text of the tests is empty; `run` needs none')
     if wrong := [x for x in (code, *texts) if not isinstance(x, str)]:
         raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
     stated = [x for name in names for x in ([name] if isinstance(name, str) else name) if x]
@@ -231,6 +230,7 @@ def grade(code:str,              # Program text
           function_name:str|Sequence[str]='' # All that tests may ask of the program; guessed where it is not stated
          )->Outcome:
     "Run a program, imported as `candidate`, then each test in its namespace."
+    if isinstance(tests, str) and not split_tests(tests): raise ValueError('the tests are an empty text; use `run`')
     return grade_many([(code, tests, function_name)], limits)[0]
 
 # %% ../../nbs/03_grader/09_grading.ipynb #5c37a49e

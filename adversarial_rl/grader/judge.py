@@ -22,13 +22,14 @@ import time
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set, ValuesView
-from functools import cache, partial
+from functools import cache, partial, reduce
 from typing import Any, NoReturn
 
 from adversarial_rl.grader.codec import (
     CONTAINERS,
-    EXTENDED,
     Extended,
+    extended,
+    item,
     Link,
     NATIVE,
     no_handle,
@@ -71,8 +72,11 @@ _NO_MEMORY = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
 
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
-    def __init__(self, link:Link, namespace:dict[str, Any]):
-        self.link, self.namespace, self.read = link, namespace, Reader(self.borrowed, self.own_record)
+    def __init__(self, link:Link, namespace:dict[str, Any],
+                 is_script:bool=False # Whether the tests are a script, which may take attributes and change results
+                ):
+        self.link, self.namespace, self.is_script = link, namespace, is_script
+        self.read = Reader(self.borrowed, self.own_record)
         self.lent:list[Any] = []   # Objects that the judge knows by number
         self.classes:dict[int, int] = {}   # Identity of a class -> its number
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
@@ -126,7 +130,11 @@ class Host:
 
     def values(self, names:Sequence[str])->list:
         "Packed values of the names that the program defines."
-        return [[n, pack(self.namespace[n], self.lend)] for n in names if n in self.namespace]
+        return [[n, self.pack(self.namespace[n])] for n in names if n in self.namespace]
+
+    def pack(self, x:Any)->Any:
+        "A value of the program as a message form."
+        return pack(x, self.lend, extend=self.is_script)
 
     def find(self, target:int|str)->Any:
         "A value by its number, or by its name in the program."
@@ -140,9 +148,10 @@ class Host:
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
-            if what == 'next' and isinstance(e, StopIteration): return ['stop', pack(e.value, self.lend)]
+            if what == 'next' and isinstance(e, StopIteration): return ['stop', self.pack(e.value)]
             return ['raised', *describe_exception(e), self.changes(values, copies)]
-        answer = ['value', pack(result, self.lend), self.changes(values, copies)]
+        answer = ['value', self.pack(result), self.changes(values, copies)]
+        if not self.is_script: return answer
         last = len(values)   # Place of the result after those of the arguments
         found = [[places[0], *[way for way in places[1:] if way[0] == last]] for places in
                  shared_places([*values, result])]
@@ -165,7 +174,7 @@ def describe_exception(e:BaseException)->tuple[str, list[str], Any, Any]:
     return text, base_names(type(e)), args, attributes
 
 # %% ../../nbs/03_grader/04_judge.ipynb #9af55d29
-def candidate(link:Link, code:str, name:str='candidate'):
+def candidate(link:Link, code:str, name:str='candidate', is_script:bool=False):
     "Run a candidate as this module: compile, run, answer; returns when the judge is gone."
     module, memory = types.ModuleType(name), resource.RLIMIT_AS
     module.__file__ = f'{name}.py'
@@ -177,7 +186,7 @@ def candidate(link:Link, code:str, name:str='candidate'):
     try: link.send(['ready'] if kind == 'ok' else ['failed', kind, message])
     except (EOFError, OSError): return
     if kind == 'ok':
-        try: Host(link, module.__dict__).serve()
+        try: Host(link, module.__dict__, is_script).serve()
         except EOFError: pass
 
 # %% ../../nbs/03_grader/04_judge.ipynb #af23230e
@@ -194,7 +203,9 @@ def _refuse(name:str)->Callable:
 def _on_data(name:str, *sides:Any)->Any:
     "What a method of the built-in class makes of containers, by their items."
     data = [x._remote.ask('data') if isinstance(x, Remote) and x._remote.is_container else x for x in sides]
-    return getattr(data[0], name)(*data[1:])
+    if hasattr(data[0], name): return getattr(data[0], name)(*data[1:])
+    swapped = f'__{name[3:]}'   # `__add__` of the other side for `__radd__`
+    return getattr(data[1], swapped)(data[0]) if name[2] == 'r' and hasattr(data[1], swapped) else NotImplemented
 
 def _ask_attribute(name:str)->Any: return property(lambda self: self._remote.ask('get', name))
 
@@ -248,6 +259,7 @@ class Remote:
     def __instancecheck__(self, x):
         if type(x) is Record: return self.__name__ == x._name
         if isinstance(x, Extended): x = x._object
+        if isinstance(x, BaseException): return any(self.__name__ == name for name in self._remote.call.names_of(x))
         return isinstance(x, Remote) and self._remote.call.ask('isinstance', x._remote.number, (self,))
 
     def __subclasscheck__(self, x):
@@ -396,7 +408,9 @@ def nearest_builtin(names:Any)->type[BaseException]:
 # %% ../../nbs/03_grader/04_judge.ipynb #a04c7de1
 class Exceptions:
     "Classes of exceptions that the tests catch."
-    def __init__(self): self.classes:dict[str, type] = {}
+    def __init__(self):
+        self.classes:dict[str, type] = {}
+        self.made:dict[int, tuple[BaseException, list[str]]] = {}   # By identity: with the names of its classes
 
     def named(self, name:str, bases:list[str])->type:
         "The class that stands for an exception of the program, made when it is first seen."
@@ -426,7 +440,7 @@ class Exceptions:
         e.args = args
         if isinstance(text, str) and text not in ('', str(e)): e = self.with_text(e, text)
         if type(attributes) is dict: e.__dict__.update({k: v for k, v in attributes.items() if type(k) is str})
-        e.__dict__['_classes'] = [name for name in names if isinstance(name, str)]
+        self.made[id(e)] = e, [name for name in names if isinstance(name, str)]
         return e
 
     def with_text(self, e:BaseException, text:str)->BaseException:
@@ -441,8 +455,8 @@ class Call(Conversation):
     "The judge's end of the pipes to one candidate."
     def __init__(self, link:Link):
         super().__init__(link, self.borrowed, self.extended)
-        self.is_script = False   # Only a script takes attributes
-        self.missing:list[str] = []   # Names that it wants of the program, which has none of them
+        self.is_script = False   # Whether a script asks: it may take attributes of results and change them
+        self.missing:list[str] = []   # Names of the test that the program does not define
         self.lent, self.exceptions = Lent(), Exceptions()
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
@@ -457,15 +471,11 @@ class Call(Conversation):
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
 
     def extended(self, plain:Any, remote:Remote)->Any:
-        "A value of a class that derives from a built-in one."
-        if type(plain) not in (*EXTENDED, *CONTAINERS): raise TypeError
+        "A value whose class derives from a built-in one: a container that the test made stays in the program."
         if not self.is_script: return plain
-        if type(plain) in CONTAINERS:
-            remote._remote.is_container = True
-            return remote
-        value = EXTENDED[type(plain)](plain)
-        value._object = remote
-        return value
+        if type(plain) not in CONTAINERS or self.origin not in ('class', 'named'): return extended(plain, remote)
+        remote._remote.is_container = True
+        return remote
 
     def ask(self, what:str, target:int|str, args:tuple=(), kw:dict[str, Any]|None=None, origin:str='result')->Any:
         "Send one request; return its value or raise its exception."
@@ -492,8 +502,11 @@ class Call(Conversation):
     def shared(self, values:list, places:Any=())->Any:
         "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
         try:
-            if any(way[0] != len(values) - 1 for _, *others in places for way in others): raise ValueError
-            share(values, places)
+            for first, *others in places:
+                for way in others:
+                    if way[0] != len(values) - 1: raise ValueError
+                    one, other = (reduce(item, x, values) for x in (first, way))
+                    if type(one) is type(other) and one == other: share(values, [[first, way]])   # Else it is stale
         except Exception: self.fail(Refused('the answer cannot be read'))
         return values[-1]
 
@@ -501,12 +514,18 @@ class Call(Conversation):
         "The class of a value, also of one that stays in the candidate."
         if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
         if isinstance(x, Extended): x = x._object
-        if isinstance(x, BaseException) and (names := x.__dict__.get('_classes')) and names[0] != type(x).__name__:
-            return self.exceptions.named(names[0], names)
+        if isinstance(x, BaseException) and (names := self.names_of(x)) and names[0] != type(x).__name__:
+            known = [kind for kind in self.classes.values() if kind._remote.bases[:1] == names[:1]]
+            return known[0] if known else self.exceptions.named(names[0], names)
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
         return type if x._remote.form == 'class' else self.fail(Refused('an object without a class of its own'))
+
+    def names_of(self, e:BaseException)->list[str]:
+        "Names of the classes that an exception has in the program; empty if it is none of the program's."
+        made, names = self.exceptions.made.get(id(e), (None, []))
+        return names if made is e else []
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
@@ -518,6 +537,7 @@ class Call(Conversation):
             values[name] = x = self.classes.setdefault(x._remote.number, x)
             if name in caught and x._remote.form == 'exception':
                 values[name] = kind = self.exceptions.named(name, x._remote.bases)
+                self.answered = True   # That it is an exception: a program cannot make a class one to be masked
                 self.lent.own[kind] = x._remote.number
             elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
         return values
@@ -525,8 +545,9 @@ class Call(Conversation):
 # %% ../../nbs/03_grader/04_judge.ipynb #0e9b6a74
 def refresh(old:Any, new:Any)->bool: # Whether it could be changed
     "Change a container in place to what the candidate made of it."
-    if type(old) is not type(new) and type(old).__module__ != 'numpy': return False
-    if type(old) in (list, deque):
+    kind = type(old).__bases__[1] if isinstance(old, Extended) else type(old)
+    if kind is not type(new) and kind.__module__ != 'numpy': return False
+    if kind in (list, deque):
         before = list(old)
         old.clear()
         old.extend([before[i] if i < len(before) and refresh(before[i], x) else x for i, x in enumerate(new)])
@@ -534,9 +555,9 @@ def refresh(old:Any, new:Any)->bool: # Whether it could be changed
         known = dict(old)
         old.clear()
         old.update({k: known[k] if k in known and refresh(known[k], x) else x for k, x in new.items()})
-    elif type(old) in (set, bytearray):
+    elif kind in (set, bytearray):
         old.clear()
-        (old.update if type(old) is set else old.extend)(new)
+        (old.update if kind is set else old.extend)(new)
     elif type(old).__module__ == 'numpy' and getattr(old, 'shape', ()) == getattr(new, 'shape', None): old[...] = new
     elif type(old) is tuple: return len(old) == len(new) and all([refresh(x, y) or x == y for x, y in zip(old, new)])
     else: return False

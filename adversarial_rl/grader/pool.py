@@ -115,8 +115,8 @@ def planned(test:str,                       # Source
     p = plan(test, stated)
     if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated)
     if isinstance(p, dict) and not p['unsupported'] and (absent := absent_modules(test, modules)):
-        p['unsupported'] = (f'the tests import {absent[0]}, which is not here; they need no import of the program, '
-                            'and packages must be chosen (modules)')
+        p['unsupported'] = (f'the tests import {absent[0]}, which is not here. They need no import of the program; '
+                            'packages must be chosen (modules)')
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
 
 def _test_sheet(job:Job, modules:tuple[str, ...])->tuple[str, dict[str, Any]|None]:

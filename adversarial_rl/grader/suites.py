@@ -44,10 +44,12 @@ def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_jo
             for o, job, m in zip(outcomes, jobs, most)]
 
 # %% ../../nbs/03_grader/10_suites.ipynb #155e87a4
+_LEAST_DEPTH = 100   # Of calls, which Python's own functions need
+
 def _stricter(limits:Limits)->Limits:
     "Half of the time and memory, a quarter of the depth: no valid test brings an equal program near a limit."
-    return limits._replace(wall_seconds=limits.wall_seconds / 2, cpu_seconds=math.ceil(limits.cpu_seconds / 2),
-                           memory_mb=limits.memory_mb // 2, depth=limits.depth // 4)
+    depth = max(limits.depth // 4, min(limits.depth, _LEAST_DEPTH))
+    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2, depth=depth)
 
 def _by_chance(job:Job)->Job:
     "The job with the tests that a run of each alone may decide otherwise: not data for a program that keeps nothing."
@@ -60,7 +62,7 @@ def _by_chance(job:Job)->Job:
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
                  )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
-    "Which tests the reference passes with half of the limits, and where chance or other tests may decide, alone, too."
+    "Which tests the reference passes within stricter limits, and where chance or other tests may decide, alone, too."
     jobs = [replace(job, limits=_stricter(job.limits)) for job in (as_job(x, limits) for x in asked)]
     first = reference_results(jobs, quickly=True)
     passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]

@@ -302,9 +302,10 @@ class Child:
     "A process that the template forks; `live` runs in it."
     number, in_scratch = 100, True   # The last process number before its own
 
-    def __init__(self, walls:Walls, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...], name:str='', depth:int=0):
+    def __init__(self, walls:Walls, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...], name:str='', depth:int=0,
+                 is_script:bool=False):
         self.walls, self.kernel, self.fds, self.parent = walls, kernel, fds, os.getpid()
-        self.name, self.depth = name, depth   # Of a candidate
+        self.name, self.depth, self.is_script = name, depth, is_script   # Of a candidate
 
     def enter(self):
         "Go behind the walls."
@@ -327,7 +328,7 @@ class Candidate(Child):
         code = read_text(5)
         os.close(5)
         moved = _moved() if self.name == '__main__' else ()   # Its output is shown, and may hold an address
-        candidate(Link(3, 4), code, self.name)
+        candidate(Link(3, 4), code, self.name, self.is_script)
         del moved
         flush_output()
         os._exit(0)
@@ -516,8 +517,8 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'], limits.depth),
-                   self.judge.orders)
+        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'], limits.depth,
+                             order['script']), self.judge.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
         finally:

@@ -66,8 +66,8 @@ def enough_rows(rows:list[dict[str, Any]],
                 step:int                   # Prompts that a step takes; from fewer TRL would take no step
                )->list[dict[str, Any]]:
     "The rows, repeated until they fill a step."
-    if len(rows) >= step: return rows
-    print(f'a step takes {step} prompts, so the {len(rows)} that there are occur several times in each')
+    if not rows or len(rows) >= step: return rows
+    print(f'a step takes {step} prompts, so the {len(rows)} that there are are repeated')
     return rows * math.ceil(step / len(rows))
 
 def check_rows(policy:Any,                # With a model and a tokenizer

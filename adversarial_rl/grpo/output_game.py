@@ -75,7 +75,7 @@ _MAX_CHARS = 200   # Of the output
 
 def _can_be_written(output:str)->bool:
     "Whether an answer in the form that the prompt asks for predicts this output."
-    return all(c.isprintable() or c == '\n' for c in output) and predicted(f'```\n{output}\n```') == output
+    return all(c.isprintable() or c in '\n\t' for c in output) and predicted(f'```\n{output}\n```') == output
 
 def _kind(source:str, first:Outcome, others:Sequence[Outcome], max_lines:int, special:Sequence[str])->str|None:
     "One of `KINDS`: 'valid' or the reason why the program is invalid; None if the grader failed."
