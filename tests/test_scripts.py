@@ -39,7 +39,7 @@ def test_grade_a_program(script):
 def test_train_five_steps(script):
     *_, steps, figures = script('train_five_steps')
     assert steps == '5 steps' and all(0 <= float(x) <= 1 for x in figures.split())
-    assert os.path.exists('checkpoints/run/checkpoint_best.pt')
+    assert os.path.exists('checkpoints/five_steps/checkpoint_best.pt')
 
 
 def test_evaluate_a_function(script, tmp_path, monkeypatch):
