@@ -865,7 +865,7 @@ class Answers(Rehearsal):
     "A link to a program that answers 1, which notes what happens in order."
     def __init__(self, events):
         self.events = events
-        super().__init__(['compiled'], ['ready'], *[['value', 1, []]] * 9)
+        super().__init__(['compiled'], ['ready'], *[['value', 1, [], []]] * 9)
 
     def send(self, form):
         self.events.append('sent')
@@ -1096,8 +1096,7 @@ def test_what_a_result_shares_is_shared_in_the_judge(code, test):
     assert outcome.judged and not outcome.passed
 
 
-@pytest.mark.parametrize('places', [None, 1, [1], [[[0], [0]]], [[[0], [1, 9]]], [[[5], [1]]], [[['a'], [1]]],
-                                    [[[0], []]]])
+@pytest.mark.parametrize('places', [None, 1, [1], [[[0], [1, 9]]], [[[5], [1]]], [[['a'], [1]]], [[[0], []]]])
 def test_a_program_shares_nothing_of_the_judge_but_its_result(places):
     call, result = Call(Rehearsal()), [[1]]
     with pytest.raises(Refused): call.shared([[2], result], places)
@@ -1110,6 +1109,9 @@ def test_a_result_shares_what_is_equal(values, places):
     "Neither itself, nor another value in place of its own."
     before = repr(values[-1])
     assert repr(Call(Rehearsal()).shared(values, places)) == before
+    alike = [[1], [1]]
+    assert Call(Rehearsal()).shared(alike, [[[1], [0]]]) is not alike[0]   # Nothing takes an argument's place
+    assert Call(Rehearsal()).shared(alike, [[[0], [1]]]) is alike[0]
 
 
 def test_no_program_is_masked_by_a_class_that_it_makes_an_exception():

@@ -324,6 +324,11 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'copies of objects': ('class P:\n    def __init__(self): self.x = 1',
                           ['import copy\np = P()\nq, r = copy.copy(p), copy.deepcopy(p)\nq.x = 2\nr.x = 3\n'
                            'assert (p.x, q.x, r.x) == (1, 2, 3)']),
+    'order of an ordered dictionary': (
+        'from collections import OrderedDict\nclass Last(OrderedDict): pass\ndef f(kind=OrderedDict):\n'
+        '    x = kind(a=1, b=2)\n    x.move_to_end("a")\n    return x\ndef g(): return f(Last)',
+        ['from collections import OrderedDict\nassert f() == OrderedDict(b=2, a=1) == g()',
+         'assert list(f()) == ["b", "a"]', 'x = g()\nassert list(x) == ["b", "a"]']),
     'module under another name': (RIGHT_F, ['import candidate as c\nassert c.f(1) == 2']),
     'returned list is changed': ('def f(n): return [[0] * n for _ in range(n)]\ndef g(x): return [y[:] for y in x]',
                                  ['x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]',

@@ -22,19 +22,16 @@ import time
 import types
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence, Set, ValuesView
-from functools import cache, partial, reduce
+from functools import cache, partial
 from typing import Any, NoReturn
 
 from adversarial_rl.grader.codec import (
     CONTAINERS,
     Extended,
-    extended,
-    item,
     Link,
     NATIVE,
     no_handle,
     pack,
-    plain_copy,
     Reader,
     Record,
     share,
@@ -55,7 +52,7 @@ DOINGS: dict[str, Callable] = dict(
     trunc=math.trunc, floor=math.floor, ceil=math.ceil,
     enter=lambda x: type(x).__enter__(x),
     exit=lambda x, *e: type(x).__exit__(x, None, None, None),
-    copy=copy.copy, deepcopy=copy.deepcopy, data=plain_copy)
+    copy=copy.copy, deepcopy=copy.deepcopy)
 
 def kind_of(x:object)->str:
     "How a value that is not plain data can be used from the other process."
@@ -144,18 +141,15 @@ class Host:
 
     def do(self, what:str, target:int|str, args:tuple, kw:dict)->list:
         "Carry out one request."
+        if what == 'data': return ['value', pack(self.find(target), self.lend), [], []]   # Without its object
         values = [*args, *kw.values()]
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
             if what == 'next' and isinstance(e, StopIteration): return ['stop', self.pack(e.value)]
             return ['raised', *describe_exception(e), self.changes(values, copies)]
-        answer = ['value', self.pack(result), self.changes(values, copies)]
-        if not self.is_script: return answer
-        last = len(values)   # Place of the result after those of the arguments
-        found = [[places[0], *[way for way in places[1:] if way[0] == last]] for places in
-                 shared_places([*values, result])]
-        return [*answer, shared] if (shared := [places for places in found if len(places) > 1]) else answer
+        places = shared_places([*values, result]) if self.is_script else []
+        return ['value', self.pack(result), self.changes(values, copies), places]
 
     def changes(self, values:list, copies:list[str|None])->list:
         "[place, new value] of each argument that differs from its copy."
@@ -360,8 +354,7 @@ class Lent:
             return ['raised', nearest_builtin(base_names(type(e))).__name__, pack(plain, self.lend)]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
-# Length and first item of each
-_ANSWERS = (3, 'value'), (4, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')
+_ANSWERS = (4, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -473,7 +466,7 @@ class Call(Conversation):
     def extended(self, plain:Any, remote:Remote)->Any:
         "A value whose class derives from a built-in one: a container that the test made stays in the program."
         if not self.is_script: return plain
-        if type(plain) not in CONTAINERS or self.origin not in ('class', 'named'): return extended(plain, remote)
+        if type(plain) not in CONTAINERS or self.origin not in ('class', 'named'): return Extended.of(plain, remote)
         remote._remote.is_container = True
         return remote
 
@@ -494,19 +487,15 @@ class Call(Conversation):
         if answer[0] in ('value', 'raised'):
             values = [*args, *kw.values()]
             for i, new in answer[2 if answer[0] == 'value' else 5]: refresh(values[i], new)
-        if answer[0] == 'value': return self.shared([*values, answer[1]], *answer[3:])
+        if answer[0] == 'value': return self.shared([*values, answer[1]], answer[3])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
         if answer[0] == 'raised': raise self.exceptions.make(*answer[1:5])
         self.fail(Refused(str(answer[-1])[:200]))
 
-    def shared(self, values:list, places:Any=())->Any:
+    def shared(self, values:list, places:Any)->Any:
         "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
-        try:
-            for first, *others in places:
-                for way in others:
-                    if way[0] != len(values) - 1: raise ValueError
-                    one, other = (reduce(item, x, values) for x in (first, way))
-                    if type(one) is type(other) and one == other: share(values, [[first, way]])   # Else it is stale
+        def may(way, new, old): return way[0] == len(values) - 1 and type(new) is type(old) and new == old   # Not stale
+        try: share(values, places, may)
         except Exception: self.fail(Refused('the answer cannot be read'))
         return values[-1]
 
@@ -545,7 +534,7 @@ class Call(Conversation):
 # %% ../../nbs/03_grader/04_judge.ipynb #0e9b6a74
 def refresh(old:Any, new:Any)->bool: # Whether it could be changed
     "Change a container in place to what the candidate made of it."
-    kind = type(old).__bases__[1] if isinstance(old, Extended) else type(old)
+    kind = old._kind if isinstance(old, Extended) else type(old)
     if kind is not type(new) and kind.__module__ != 'numpy': return False
     if kind in (list, deque):
         before = list(old)

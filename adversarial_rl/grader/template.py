@@ -617,7 +617,7 @@ def _rehearse(times:int=20):
     form = ['Compare', ['call', 'f', [['value', 3]], [], []], ['Eq', ['value', 5]]]
     for _ in range(times):
         r, w = os.pipe()
-        Link(r, w).send(['value', 4, []])
+        Link(r, w).send(['value', 4, [], []])
         Link(r, w).receive()
         os.write(w, program.encode())
         os.close(w)
@@ -625,7 +625,7 @@ def _rehearse(times:int=20):
         os.close(r)
         candidate(Rehearsal(*[['call', 'f', args, nothing, []]] * 3), program)
         tests = Reader()(json.dumps([[[form, '']]] * 2).encode())
-        judge(Rehearsal(['compiled'], ['ready'], *[['value', 4, []]] * 2), tests, lambda *step: None)
+        judge(Rehearsal(['compiled'], ['ready'], *[['value', 4, [], []]] * 2), tests, lambda *step: None)
     sys.modules.update({name: m for name, m in before.items() if m})
     sys.modules.pop('candidate', None)
 

@@ -293,7 +293,7 @@ def _is_shared(x:ast.AST)->bool:
         case ast.Name(id=name): return hasattr(builtins, name)
     return False
 
-# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c6
 _BASES = {'object', 'ABC', 'Protocol', 'Generic'}   # Classes that bring no data
 
 def _classes_of_objects(nodes:list[ast.AST])->set[str]:
@@ -335,6 +335,7 @@ def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     calls = [x for x in nodes if isinstance(x, ast.Call) and _root(x.func) in asked]
     return any(_makes(y, makers) for x in calls for y in [*x.args, *[k.value for k in x.keywords]])
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
     if _given_object(nodes, theirs): return 'the tests give the program an object of a class that it does not define'
