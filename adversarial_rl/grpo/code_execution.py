@@ -67,7 +67,7 @@ def enough_rows(rows:list[dict[str, Any]],
                )->list[dict[str, Any]]:
     "The rows, repeated until they fill a step."
     if not rows or len(rows) >= step: return rows
-    print(f'a step takes {step} prompts, so the {len(rows)} that there are are repeated')
+    print(f'prompts: {len(rows)}, repeated to fill a step of {step}')
     return rows * math.ceil(step / len(rows))
 
 def check_rows(policy:Any,                # With a model and a tokenizer
