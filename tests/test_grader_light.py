@@ -172,7 +172,7 @@ def test_a_mistake_in_the_call_is_one_line(files, flags, message):
 
 def test_json_lines_in_and_out_without_any_package(light, tmp_path):
     rows = [dict(id='a', program=RIGHT, tests=TESTS), dict(id='b', program=WRONG, tests=TESTS.splitlines()),
-            dict(id='c', program='print("\\x1b[31m")', tests=[])]
+            dict(id='c', program=f'print("\\x1b[31m")\n{RIGHT}', tests=TESTS)]
     done = grader(tmp_path, '--json', light[0], input='\n'.join(map(json.dumps, rows)))
     assert done.returncode == 1 and done.stderr == ''
     a, b, c = map(json.loads, done.stdout.splitlines())
@@ -183,7 +183,8 @@ def test_json_lines_in_and_out_without_any_package(light, tmp_path):
     assert done.returncode == 0
 
 
-@pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff'])
+@pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff',
+                                   '{"program": "x = 1", "tests": []}', '{"program": "x = 1", "tests": ""}'])
 def test_a_wrong_json_line_is_named(tmp_path, lines):
     good = json.dumps(dict(program=RIGHT, tests=TESTS)).encode() + b'\n'
     command = [sys.executable, '-m', 'adversarial_rl.grader', '--json']
