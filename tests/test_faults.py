@@ -223,12 +223,12 @@ def test_a_prompt_beyond_the_window_is_refused_by_the_name_of_its_problem(checkp
     ('run_training', ['--problems-file', 'absent.json'], 'absent.json: no such problems file'),
     ('run_training', ['--resume'], 'no checkpoint to go on from'),
     ('run_training', ['--resume-from', 'absent.pt'], 'absent.pt: no such checkpoint'),
-    ('run_training', ['--mbpp-dataset-path', 'absent'], 'MBPP_DATASET_PATH absent'),
+    ('run_training', ['--mbpp-dataset-path', 'absent'], 'MBPP in absent'),
     ('spiral_self_play', ['--resume-from', 'absent.pt'], 'absent.pt: no such checkpoint'),
     ('spiral_self_play', ['--opponents', 'random absent.pt'], 'absent.pt: no such checkpoint'),
-    ('spiral_self_play', ['--mbpp-dataset-path', 'absent'], 'MBPP_DATASET_PATH absent'),
+    ('spiral_self_play', ['--mbpp-dataset-path', 'absent'], 'MBPP in absent'),
     ('grpo_code_execution', ['--prompts', 'absent.json'], 'absent.json: no such problems file'),
-    ('grpo_code_execution', ['--evaluation.dataset-path', 'absent'], 'MBPP_DATASET_PATH absent')])
+    ('grpo_code_execution', ['--evaluation.dataset-path', 'absent'], 'MBPP in absent')])
 def test_what_needs_no_model_is_checked_before_one_is_loaded(command, flags, message, tmp_path):
     "The default model is on the hub, so without a network a model that is loaded first has the first message."
     names = dict(run_training='--generator-model', spiral_self_play='--model', grpo_code_execution='--model.id')

@@ -286,7 +286,7 @@ def test_a_slurm_job_gets_a_copy_in_its_logs(tmp_path, copy, monkeypatch):
     ([], 'give one of --model'),
     (['--model', 'starter', '--control', 'constants'], 'give one of --model'),
     (['--control', 'luck'], '--control luck: must be one of'),
-    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'cannot be read'),
+    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'MBPP in /no/such/copy: no such file or folder'),
     (['--control', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
     (['--control', 'constants', '--shown-tests', '3'], 'leaves no hidden test'),
     (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),

@@ -68,13 +68,13 @@ _GET = (f'connect to the network once ({_HUB} on the Hugging Face hub is then ke
 
 def _read_published(path:Path)->list[Any]:
     "Rows of a file as published, JSON or JSON lines; raises `UsageError`."
-    if not path.exists(): raise UsageError(f'MBPP_DATASET_PATH {path}: no such file or folder; {_GET}')
+    if not path.exists(): raise UsageError(f'MBPP in {path}: no such file or folder; {_GET}')
     try:
-        text = as_text(path.read_bytes(), f'MBPP_DATASET_PATH {path}')
+        text = as_text(path.read_bytes(), f'MBPP in {path}')
         if text.lstrip().startswith('['): return json.loads(text)
         return [json.loads(line) for line in text.splitlines() if line.strip()]
     except (OSError, ValueError, RecursionError) as e:
-        raise UsageError(f'MBPP_DATASET_PATH {path}: cannot be read as JSON ({one_line(e)}); {_GET}')
+        raise UsageError(f'MBPP in {path}: cannot be read as JSON ({one_line(e)}); {_GET}')
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #28a010a8
 def _read_saved(folder:Path | None, dataset:str)->list[Any]:
@@ -86,7 +86,7 @@ def _read_saved(folder:Path | None, dataset:str)->list[Any]:
         if folder is None: saved = datasets.load_dataset(_HUB, dataset)
         else: saved = datasets.load_from_disk(str(folder/dataset if (folder/dataset).is_dir() else folder))
     except Exception as e:
-        where = f'MBPP_DATASET_PATH {folder}: holds neither {_FILES[dataset]} nor a saved dataset that can be read'
+        where = f'MBPP in {folder}: holds neither {_FILES[dataset]} nor a saved dataset that can be read'
         if folder is None: where = 'MBPP is not in the local cache and could not be loaded from the hub'
         raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
     return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
