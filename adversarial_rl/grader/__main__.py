@@ -54,7 +54,7 @@ def table(o:Outcome,           # How a program did
     return '\n'.join([*rows, f'{o.kind}: {sum(o.per_test)} of {len(tests)} tests passed, {o.seconds:.2f} s'])
 
 # %% ../../nbs/03_grader/12_command.ipynb #dee0f0c2
-_KEYS = 'program', 'tests', 'function'   # Of a line; others are passed on
+_KEYS = 'program', 'tests', 'function', 'reference'   # Of a line; others are passed on
 
 def read_line(line:str,  # JSON
               number:int # For messages
@@ -72,9 +72,11 @@ def read_line(line:str,  # JSON
     if not isinstance(program, str) or not texts:
         raise UsageError(f'line {number}: needs program, a text, and tests, a text or a list of texts')
     if not any(map(str.strip, tests)): raise UsageError(f'line {number}: has no test')
+    reference = row.pop('reference', '')
+    if not isinstance(reference, str): raise UsageError(f'line {number}: reference must be the text of a right program')
     try:
         if not row.get('function', 'guessed'): raise ValueError
-        return as_job((program, tests, row.get('function', ''))), row
+        return as_job((program, tests, row.get('function', ''), reference)), row
     except (TypeError, ValueError, AttributeError):
         raise UsageError(f'line {number}: function must be the name that the tests call, or a list of names')
 
@@ -125,8 +127,10 @@ def make_parser()->argparse.ArgumentParser:
     parser.add_argument('--tests', metavar='FILE', help='its tests: a file of assert statements')
     parser.add_argument('--function', metavar='NAME', nargs='+', default=[],
                         help='what the tests may ask of the program; guessed from their text where it is not given')
-    parser.add_argument('--json', action='store_true', help='read {"program": ..., "tests": [...], "function": ...} '
-                                                            'lines from standard input, write a verdict for each')
+    parser.add_argument('--reference', metavar='FILE', help='a right program: a test that it fails, too, says nothing '
+                                                            'about the program')
+    parser.add_argument('--json', action='store_true', help='read {"program": ..., "tests": [...], "function": ..., '
+                        '"reference": ...} lines from standard input, write a verdict for each')
     parser.add_argument('--report', action='store_true', help='try to break out, and say which walls hold here')
     limits = Limits()
     parser.add_argument('--timeout', metavar='SECONDS', type=positive, default=limits.cpu_seconds,
@@ -160,7 +164,8 @@ def passes(args:argparse.Namespace)->bool:
         return passed
     code, tests = text_of(args.file), split_tests(text_of(args.tests))
     if not tests: raise UsageError(f'{args.tests}: holds no test')
-    with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests, args.function)
+    reference = text_of(args.reference) if args.reference else ''
+    with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests, args.function, reference)
     print(table(o, tests))
     return o.passed and o.judged
 
@@ -171,6 +176,7 @@ def run(argv:list[str]):
     single = bool(args.file or args.tests)
     if wrong := [name for name in args.function if not name.isidentifier()]:
         raise UsageError(f'--function {wrong[0]}: is not a name, such as double')
+    if args.reference and not single: raise UsageError('--reference needs FILE; a line of --json has its own reference')
     if args.function and not single: raise UsageError('--function needs FILE; a line of --json names its own function')
     if single + args.json + args.report != 1 or single and not (args.file and args.tests):
         raise UsageError('give FILE --tests FILE, or --json, or --report; --help lists the flags')

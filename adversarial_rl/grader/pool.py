@@ -43,6 +43,7 @@ class Job:
     limits:Limits = Limits()   # For all of it together
     entry_points:tuple[str, ...] = ()   # All that tests may ask of the program; without any, each test's text decides
     groups:tuple[frozenset[str], ...] = ()  # Tests by author; those of each meet a process of the program of their own
+    reference:str = ''         # A right program: a test that it fails, too, is unsupported; '' for none
 
     @classmethod
     def of(cls, problem:Problem,

@@ -59,10 +59,10 @@ async def agrade(code:str,                # As for `grade`
                  tests:str|Sequence[str],
                  limits:Limits=Limits(),
                  sandbox:Sandbox|None=None, *,
-                 function_name:str|Sequence[str]=''
+                 function_name:str|Sequence[str]='', reference:str=''
                 )->Outcome:
     "Grade a program without blocking the event loop."
-    return (await agrade_many([(code, tests, function_name)], limits, sandbox))[0]
+    return (await agrade_many([(code, tests, function_name, reference)], limits, sandbox))[0]
 
 # %% ../../nbs/03_grader/11_session.ipynb #2247d49f
 class Grader:
@@ -73,9 +73,9 @@ class Grader:
                 ):
         self.limits, self.sandbox = limits, Sandbox(workers, modules=modules)
 
-    def grade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
-        "The outcome of one program."
-        return self.grade_many([(code, tests, function_name)])[0]
+    def grade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='', reference:str='')->Outcome:
+        "The outcome of one program; see `grading.grade`."
+        return self.grade_many([(code, tests, function_name, reference)])[0]
 
     def grade_many(self, jobs:Iterable[Asked],
                    progress:Callable[[int, int], object]|None=None # Called with (done, total)
@@ -83,9 +83,10 @@ class Grader:
         "Outcomes of many programs, in the order of the jobs."
         return grade_many(jobs, self.limits, progress, self.sandbox)
 
-    async def agrade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='')->Outcome:
+    async def agrade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='',
+                     reference:str='')->Outcome:
         "`grade` for asyncio."
-        return await agrade(code, tests, self.limits, self.sandbox, function_name=function_name)
+        return await agrade(code, tests, self.limits, self.sandbox, function_name=function_name, reference=reference)
 
     async def agrade_many(self, jobs:Iterable[Asked])->list[Outcome]:
         "`grade_many` for asyncio."
