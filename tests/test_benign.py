@@ -333,6 +333,50 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'returned list is changed': ('def f(n): return [[0] * n for _ in range(n)]\ndef g(x): return [y[:] for y in x]',
                                  ['x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]',
                                   'x = [[1], [2]]\ny = g(x)\ny[0].append(9)\nassert x == [[1], [2]] and y[0][1] == 9']),
+    'containers of the program that a test changes': (
+        'class Node:\n    def __init__(self, v, children=()): self.v, self.children = v, list(children)\n'
+        '    def show(self): return [c.v for c in self.children]\n'
+        'class Store:\n    def __init__(self): self.d = {}\n'
+        '    def total(self): return sum(map(sum, self.d.values()))\n'
+        'log = []\ndef inc(): log.append(len(log)); return len(log)',
+        ['r = Node(1)\nr.children.append(Node(2))\nassert r.show() == [2] and len(r.children) == 1',
+         'a, b = Node(1), Node(2)\na.children.append(b); b.children.append(a)\n'
+         'assert a.children[0].children[0].v == 1',
+         's = Store()\ns.d["a"] = [1]\nassert s.total() == 1\ns.d["a"].append(2)\nassert s.total() == 3\n'
+         's.d["a"][0] -= 1\nassert s.total() == 2\ns.d.clear()\nassert s.total() == 0',
+         'def test():\n    s = Store()\n    for i in range(20): s.d[i] = [i]\n    assert s.total() == 190\ntest()',
+         'log.append(9)\ninc()\nassert log == [9, 1]']),
+    'a property that returns a copy': (
+        'class S:\n    def __init__(self): self._x = [1]\n    @property\n    def x(self): return list(self._x)',
+        ['s = S()\ns.x.append(2)\nassert s.x == [1]']),
+    'classes of the standard library': (
+        'import io, re, types\ndef gen(): return (i for i in range(3))\ndef mt(s): return re.match("a", s)\n'
+        'def lazy(): return map(int, "1")\ndef out(): return io.StringIO()\ndef error(): return KeyError("x")',
+        ['import types\nassert isinstance(gen(), types.GeneratorType) and not isinstance(gen(), map)',
+         'from collections.abc import Generator, Iterator\nassert isinstance(gen(), (Generator, Iterator))',
+         'import re, io\nassert isinstance(mt("ab"), re.Match) and isinstance(out(), io.IOBase)',
+         'assert isinstance(lazy(), map)', 'assert isinstance(error(), LookupError) and str(error()) == "\'x\'"']),
+    'exceptions of the tests': (
+        'import json\nclass Bad(ValueError): pass\n'
+        'def twice(fn):\n    def w(*a):\n        try: return fn(*a)\n        except Exception: return fn(*a)\n'
+        '    return w\n'
+        'def name(fn):\n    try: fn()\n    except Exception as e: return type(e).__name__\n'
+        'def catches(fn, kind):\n    try: fn()\n    except kind: return True',
+        ['class Mine(Exception): pass\n@twice\ndef g(): raise Mine("boom")\n'
+         'try: g()\nexcept Mine as e: assert str(e) == "boom"\nelse: assert False',
+         'class Mine(Exception): pass\ndef g(): raise Mine("x")\n'
+         'assert catches(g, Mine) and catches(g, Exception) and name(g) == "Mine"',
+         'def g(): raise Bad("x")\nassert catches(g, Bad) and catches(g, ValueError)',
+         'import json\ndef g(): json.loads("{")\nassert name(g) == "JSONDecodeError" and catches(g, ValueError)']),
+    'issubclass of several': ('class Bad(ValueError): pass\nclass A: pass\nclass B(A): pass',
+                   ['assert issubclass(Bad, ValueError) and not issubclass(Bad, KeyError)',
+                    'assert issubclass(B, A) and issubclass(B, (int, A)) and not issubclass(A, B)']),
+    'reversed': ('class R:\n    def __reversed__(self): return iter([2, 1])', ['assert list(reversed(R())) == [2, 1]']),
+    'a bound method as an argument': (
+        'class E:\n    def __init__(self): self.h = []\n    def on(self, f): self.h.append(f)\n'
+        '    def off(self, f): self.h.remove(f)\n    def go(self, x): return [f(x) for f in self.h]',
+        ['class L:\n    def __init__(self): self.seen = []\n    def see(self, x): self.seen.append(x)\n'
+         'l, e = L(), E()\ne.on(l.see)\ne.go(3)\ne.off(l.see)\nassert e.go(4) == [] and l.seen == [3]']),
 }
 
 @pytest.mark.parametrize('name', OWN)
@@ -435,6 +479,21 @@ UNSUPPORTED = {
                          ['p = f()\nassert count() == 1\ndel p\nassert count() == 0']),
     'seeded numbers': ('import random\ndef f(): return random.random()',
                        ['import random\nrandom.seed(1)\nassert f() == random.Random(1).random()']),
+    'inside of an object': (
+        'import functools\nfrom dataclasses import dataclass\n@functools.cache\ndef f(a, b=1): return b\n'
+        '@dataclass\nclass P: pass\ndef g(a, b=1): return b',
+        ['assert g.__defaults__ == (1,)', 'assert g.__code__.co_argcount == 2', 'assert f.__wrapped__(1) == 1',
+         'assert P.__mro__[0].__name__ == "P"', 'assert "f" in dir(P)', 'assert id(P()) != 0',
+         'from dataclasses import is_dataclass\nassert is_dataclass(P)']),
+    'classes that the program decorates': (
+        'def log(f): return lambda *a: f(*a)\ndef one(c): return c',
+        ['class A:\n    @log\n    def f(self): return 1\nassert A().f() == 1', '@one\nclass A: pass\nassert A()']),
+    'container in a context': (
+        'import contextlib\n@contextlib.contextmanager\ndef f(x):\n    x.append(1)\n    yield x\n    x.append(2)',
+        ['x = []\nwith f(x): pass\nassert x == [1, 2]']),
+    'what class methods return': (
+        'class V:\n    def __init__(self, x): self.x = x\n    def __lt__(self, o): return self.x < o.x\n'
+        '    @classmethod\n    def of(cls, x): return cls(x)', ['assert V.of(1) < V.of(2)']),
 }
 
 @pytest.mark.parametrize('name', UNSUPPORTED)
@@ -523,3 +582,21 @@ NAMED_TESTS = ['assert g(f(1)) == 1', 'assert g(Point(3, 4)) == 3', 'assert h(f(
 @pytest.mark.parametrize('test', NAMED_TESTS)
 def test_a_named_tuple_may_be_passed_back(test):
     assert grade(NAMED, [test], function_name=['f', 'g', 'h', 'Point']).passed
+
+
+@pytest.mark.parametrize('test', ["assert globals()['f'](1) == 2", "assert eval('f(1)') == 2", 'assert 1 == 2',
+                                  'import sys\nassert sys.modules["candidate"].f(1) == 2'])
+def test_a_test_that_uses_no_stated_name_has_no_verdict(test):
+    assert not grade(RIGHT_F, [test], function_name='f').judged
+
+
+def test_no_program_is_punished_for_a_test_that_the_reference_fails():
+    code = ('class V:\n    def __init__(self, x): self.x = x\n    def __lt__(self, o): return self.x < o.x\n'
+            'def f(x): return V(x)')
+    strict, wrong = 'assert f(1) < f(2)', 'assert f(1).x == 2'
+    for test in strict, wrong:
+        assert grade(code, [test], function_name='f').judged
+        assert grade(code, [test], function_name='f', reference=code).kind == 'unsupported'
+    o = grade(code.replace('self.x = x', 'self.x = 0'), ['assert f(1).x == 1'], function_name='f', reference=code)
+    assert o.kind == 'assertion_failure'
+    assert not grade('def f(x): return 0', [strict], function_name='f', reference='def g(').judged

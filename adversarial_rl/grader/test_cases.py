@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, plain_attributes, PURE
+from .judge import FUNCTIONS, plain_attributes, PURE, Remote
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -235,6 +235,12 @@ def is_literal(x:str|ast.AST)->bool:
 
 _DISPLAYS = ast.List, ast.Tuple, ast.Set
 
+def _is_made_by(x:ast.AST, classes:set[str])->bool:
+    "Whether it is what a method of one of these classes returns, such as `Version.parse('1.2')`."
+    match x:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))): return name in classes
+    return False
+
 def _made_class(x:ast.AST, classes:set[str], made:dict[str, str])->str: # '' for none
     "The class of an instance that an expression makes, or is the name of."
     match x:
@@ -274,6 +280,7 @@ def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
             case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]):
                 if meet([y]) and (isinstance(y, _DISPLAYS) or isinstance(y, ast.Name) and y.id in several): return True
             case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
+            case ast.Compare() if all(_is_made_by(y, classes) for y in _operands(x)): return True
         sides = _operands(x)
         if meet(sides) and not any(map(is_literal, sides)): return True
     return _combines_instances(nodes, classes)
@@ -336,14 +343,48 @@ def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     return any(_makes(y, makers) for x in calls for y in [*x.args, *[k.value for k in x.keywords]])
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
+# Functions that look into an object, by the last part of their names
+_LOOKERS = 'id dir is_dataclass get_type_hints getsizeof getrefcount'.split()
+_NAMES = {*dir(Remote), '__name__', '__qualname__', '__annotations__'}   # That a proxy has, of those with underscores
+
+def _looks_inside(nodes:list[ast.AST], told:set[str])->str:
+    "What tests read of a value of the program that is not sent to them, such as the defaults of a function."
+    for x in nodes:
+        match x:
+            case ast.Attribute(value=y, attr=name, ctx=ast.Load()) if name[:2] == '__' and name not in _NAMES:
+                if _root(y) in told: return name
+            case ast.Call(func=function, args=[y, *_]) if _uses(y, told):
+                if (name := _dotted(function)).rpartition('.')[2] in _LOOKERS: return name
+    return ''
+
+def _decorates_class(nodes:list[ast.AST], theirs:frozenset[str])->bool:
+    "Whether the program decorates a class of the tests, or a method of one."
+    classes = [x for x in nodes if isinstance(x, ast.ClassDef)]
+    used = [y for x in classes for y in x.decorator_list]
+    methods = [y.decorator_list for x in classes for y in x.body if isinstance(y, ast.FunctionDef)]
+    used += [y for names in methods if 'staticmethod' not in map(_root, names) for y in names]
+    return any(_root(y) in theirs for y in used)
+
+def _shares_context(x:ast.With, containers:set[str])->str:
+    "Why tests and program would have to share a context of the program; '' if they need not."
+    if any(isinstance(y, ast.Raise) for z in x.body for y in ast.walk(z)):
+        return 'the tests raise an exception in a context of the program'
+    given = [y for item in x.items if isinstance(item.context_expr, ast.Call) for y in item.context_expr.args]
+    shared = any(isinstance(y, ast.Name) and y.id in containers for y in given)
+    return 'a context of the program may change a container of the tests' if shared else ''
+
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
+    if _decorates_class(nodes, theirs): return 'the program decorates a class of the tests'
     if _given_object(nodes, theirs): return 'the tests give the program an object of a class that it does not define'
     told = set(theirs)   # Names of the program, and of values that depend on it
     for x in nodes:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
                 if _uses(value, told): told.add(name)
+    assigned = [x for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.List | ast.Set | ast.Dict)]
+    containers = {y.id for x in assigned for y in x.targets if isinstance(y, ast.Name)}
+    if name := _looks_inside(nodes, told): return f'the tests use {name}, which looks into one process'
     for x in nodes:
         match x:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
@@ -352,9 +393,8 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
                 return 'the tests end the life of an object of the program'
             case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
                 return 'the tests match a class of the program'
-            case ast.With(items=items, body=body) if any(_root(y.context_expr) in told for y in items):
-                if any(isinstance(y, ast.Raise) for z in body for y in ast.walk(z)):
-                    return 'the tests raise an exception in a context of the program'
+            case ast.With(items=items) if any(_root(y.context_expr) in told for y in items):
+                if why := _shares_context(x, containers): return why
     return ''
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01e1
@@ -557,6 +597,9 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     except (SyntaxError, RecursionError): tree = ast.Module([], [])
     nodes, names, who = list(ast.walk(tree)), names_in(test), names_under_test(test, entry_points)
     why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody)
+    bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
+    first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
+    if entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
     caught, raised = _caught_names(nodes, who.program)
     if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
     try:
@@ -564,9 +607,7 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
         tree = _goes_on(tree)
         statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
     except (ValueError, RecursionError): statements = [test]
-    bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
-    return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program),
-                first=sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins))),
+    return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
                 caught=sorted(caught), raised=sorted(raised), modules=sorted(who.modules),
                 given=[[name, _library_names()[name]] for name in sorted(who.library)])
 
