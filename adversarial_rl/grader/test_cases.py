@@ -291,6 +291,13 @@ def _root(x:ast.AST)->str: # `f` for `f(1).x[2]`; '' for what begins with no nam
         if isinstance(x, (ast.Call, ast.Attribute, ast.Subscript)): x = x.func if isinstance(x, ast.Call) else x.value
     return x.id if isinstance(x, ast.Name) else ''
 
+def _dotted(x:ast.AST)->str: # `json.JSONDecodeError`; '' for what is no such name, or a long one
+    parts:list[str] = []
+    while isinstance(x, ast.Attribute) and len(parts) < 5:
+        parts.insert(0, x.attr)
+        x = x.value
+    return '.'.join([x.id, *parts]) if isinstance(x, ast.Name) else ''
+
 def _uses(x:ast.AST, names:set[str])->bool: return any(isinstance(y, ast.Name) and y.id in names for y in ast.walk(x))
 
 def _is_shared(x:ast.AST)->bool:
@@ -421,13 +428,6 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collectio
     return _needs_one_process(nodes, theirs)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114a
-def _dotted(x:ast.AST)->str: # `json.JSONDecodeError`; '' for what is no such name, or a long one
-    parts:list[str] = []
-    while isinstance(x, ast.Attribute) and len(parts) < 5:
-        parts.insert(0, x.attr)
-        x = x.value
-    return '.'.join([x.id, *parts]) if isinstance(x, ast.Name) else ''
-
 def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], set[str]]:
     "Names that tests use as exceptions: the program's, and others with their modules."
     places:list[ast.AST] = []
