@@ -371,6 +371,10 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'issubclass of several': ('class Bad(ValueError): pass\nclass A: pass\nclass B(A): pass',
                    ['assert issubclass(Bad, ValueError) and not issubclass(Bad, KeyError)',
                     'assert issubclass(B, A) and issubclass(B, (int, A)) and not issubclass(A, B)']),
+    'a generic class': (
+        'from typing import Generic, TypeVar\nT = TypeVar("T")\nclass Box(Generic[T]):\n'
+        '    def __init__(self, x): self.x = x\n    def get(self): return self.x',
+        ['assert Box[int](5).get() == 5', 'b = Box[str]("a")\nassert b.get() == b.x == "a"']),
     'reversed': ('class R:\n    def __reversed__(self): return iter([2, 1])', ['assert list(reversed(R())) == [2, 1]']),
     'a bound method as an argument': (
         'class E:\n    def __init__(self): self.h = []\n    def on(self, f): self.h.append(f)\n'

@@ -318,7 +318,7 @@ class Handle:
         "Ask the program about the value."
         plain = what == 'get' and args[0] in plain_methods() and not self.is_object
         origin = 'method' if plain and self.origin in ('result', 'method') else self.origin
-        if what == 'get' and self.form == 'class' and origin == 'named': origin = 'class'   # Its methods make objects
+        if what in ('get', 'item') and self.form == 'class' and origin == 'named': origin = 'class'   # It makes objects
         return self.call.ask(what, self.number, args, origin=origin)
 
     @property
