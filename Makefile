@@ -16,7 +16,8 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
-# The linters, all module notebooks, and the tests that start no training: five minutes on two cores, and two for the install.
+# The linters, all module notebooks, and the tests that start no training: five minutes on two cores, and two for
+# the install.
 test: checked
 	$(PYTEST) -m 'not slow' tests
 
