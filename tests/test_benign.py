@@ -6,6 +6,7 @@ import pytest
 
 from adversarial_rl.grader import test_cases
 from adversarial_rl.grader.grading import grade
+from adversarial_rl.grader.session import Grader
 from adversarial_rl.grader.test_cases import plan
 
 IDENTITY = 'def f(x): return x'
@@ -346,6 +347,29 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          's.d["a"][0] -= 1\nassert s.total() == 2\ns.d.clear()\nassert s.total() == 0',
          'def test():\n    s = Store()\n    for i in range(20): s.d[i] = [i]\n    assert s.total() == 190\ntest()',
          'log.append(9)\ninc()\nassert log == [9, 1]']),
+    'a container of the program that others hold, too': (
+        'class D:\n    def __init__(self): self.rows, self.by_id = [], {}\n'
+        '    def add(self, i, name):\n        r = {"name": name}\n'
+        '        self.rows.append(r)\n        self.by_id[i] = r\n'
+        '    def name(self, i): return self.by_id[i]["name"]\n    def reset(self): self.rows = []',
+        ['d = D()\nfor i, c in enumerate("abc"): d.add(i, c)\nrows = d.rows\nrows.reverse()\nd.rows.pop(0)\n'
+         'assert [d.name(i) for i in range(3)] == ["a", "b", "c"] and [r["name"] for r in d.rows] == ["b", "a"]',
+         'd = D()\nold = d.rows\nd.add(1, "a")\nold.append({"name": "b"})\nassert len(d.rows) == 2',
+         'd = D()\nold = d.rows\nd.reset()\nold.append(5)\nassert d.rows == [] and old == [5]']),
+    'a list that is changed while it is used': (
+        'class Q:\n    page = 0\n    def __init__(self): self.items = []\n'
+        '    def run(self, f):\n        for i in range(2): f(i); self.items.append(("done", i))\n'
+        '    @property\n    def more(self): self.page += 1; return [self.page] if self.page < 3 else []',
+        ['q = Q()\nq.run(lambda i: q.items.append(i))\nassert q.items == [0, ("done", 0), 1, ("done", 1)]',
+         'q, out = Q(), []\nwhile b := q.more: out.append(b.pop())\nassert out == [1, 2]',
+         'q = Q()\nq.items.append(KeyError)\nq.items += [2]\nassert q.items[1] == 2 and isinstance(q.items, list)\n'
+         'assert len(q.items) == 2 and q.items[-1:] == [2] and bool(q.items)']),
+    'nested containers': (
+        'class G:\n    def __init__(self): self.rows, self.d = [[0] * 2 for _ in range(2)], {}\n'
+        '    def total(self): return sum(map(sum, self.rows)) + sum(self.d.values())',
+        ['g = G()\ng.rows[0][1] = 5\nrow = g.rows[1]\nrow[0] += 2\ng.d["a"] = 1\ng.d.update(b=2)\ndel g.d["a"]\n'
+         'assert g.total() == 9 and g.rows == [[0, 5], [2, 0]] and g.d == {"b": 2} and dict(g.d) == {"b": 2}\n'
+         'assert sorted(g.d) == ["b"] and list(g.d.items()) == [("b", 2)] and {**g.d} == {"b": 2}']),
     'a property that returns a copy': (
         'class S:\n    def __init__(self): self._x = [1]\n    @property\n    def x(self): return list(self._x)',
         ['s = S()\ns.x.append(2)\nassert s.x == [1]']),
@@ -367,6 +391,10 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          'class Mine(Exception): pass\ndef g(): raise Mine("x")\n'
          'assert catches(g, Mine) and catches(g, Exception) and name(g) == "Mine"',
          'def g(): raise Bad("x")\nassert catches(g, Bad) and catches(g, ValueError)',
+         'class Net(Exception): pass\nclass Lost(Net):\n'
+         '    def __init__(self, code): super().__init__("bad"); self.code = code\n'
+         'err = Lost(7)\n@twice\ndef g(): raise err\ntry: g()\nexcept Net as e: assert e is err and e.code == 7\n'
+         'else: assert False\nassert catches(g, Net)',
          'import json\ndef g(): json.loads("{")\nassert name(g) == "JSONDecodeError" and catches(g, ValueError)']),
     'issubclass of several': ('class Bad(ValueError): pass\nclass A: pass\nclass B(A): pass',
                    ['assert issubclass(Bad, ValueError) and not issubclass(Bad, KeyError)',
@@ -375,7 +403,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
         'from typing import Generic, TypeVar\nT = TypeVar("T")\nclass Box(Generic[T]):\n'
         '    def __init__(self, x): self.x = x\n    def get(self): return self.x',
         ['assert Box[int](5).get() == 5', 'b = Box[str]("a")\nassert b.get() == b.x == "a"']),
-    'reversed': ('class R:\n    def __reversed__(self): return iter([2, 1])', ['assert list(reversed(R())) == [2, 1]']),
     'a bound method as an argument': (
         'class E:\n    def __init__(self): self.h = []\n    def on(self, f): self.h.append(f)\n'
         '    def off(self, f): self.h.remove(f)\n    def go(self, x): return [f(x) for f in self.h]',
@@ -495,9 +522,6 @@ UNSUPPORTED = {
     'container in a context': (
         'import contextlib\n@contextlib.contextmanager\ndef f(x):\n    x.append(1)\n    yield x\n    x.append(2)',
         ['x = []\nwith f(x): pass\nassert x == [1, 2]']),
-    'what class methods return': (
-        'class V:\n    def __init__(self, x): self.x = x\n    def __lt__(self, o): return self.x < o.x\n'
-        '    @classmethod\n    def of(cls, x): return cls(x)', ['assert V.of(1) < V.of(2)']),
 }
 
 @pytest.mark.parametrize('name', UNSUPPORTED)
@@ -594,13 +618,76 @@ def test_a_test_that_uses_no_stated_name_has_no_verdict(test):
     assert not grade(RIGHT_F, [test], function_name='f').judged
 
 
-def test_no_program_is_punished_for_a_test_that_the_reference_fails():
+def test_a_test_that_the_reference_fails_has_no_verdict_for_any_program():
     code = ('class V:\n    def __init__(self, x): self.x = x\n    def __lt__(self, o): return self.x < o.x\n'
             'def f(x): return V(x)')
     strict, wrong = 'assert f(1) < f(2)', 'assert f(1).x == 2'
     for test in strict, wrong:
         assert grade(code, [test], function_name='f').judged
-        assert grade(code, [test], function_name='f', reference=code).kind == 'unsupported'
+        for program in code, code.replace('self.x = x', 'self.x = 2'), 'def f(', '':
+            assert grade(program, [test], function_name='f', reference=code).kind == 'unsupported'
     o = grade(code.replace('self.x = x', 'self.x = 0'), ['assert f(1).x == 1'], function_name='f', reference=code)
     assert o.kind == 'assertion_failure'
-    assert not grade('def f(x): return 0', [strict], function_name='f', reference='def g(').judged
+    assert not grade(code, ['assert f(1).x == 1'], function_name='f', reference='def g(').judged
+    assert grade(code, ['assert f(1).x == 1'], function_name='f', reference=' \n').passed
+
+
+def test_a_reference_runs_once():
+    with Grader(workers=1) as grader:
+        programs, counts = ('def f(x): return 2', 'def f(x): return 3', RIGHT_F), []
+        jobs = [(code, ['assert f(1) == 2'], 'f', RIGHT_F) for code in programs]
+        found = [o.passed for o in grader.grade_many(jobs, lambda done, total: counts.append(total))]
+        again = [o.passed for o in grader.grade_many(jobs, lambda done, total: counts.append(total))]
+    assert found == again == [True, False, True] and counts == [3] * 3 + [1] + [3] * 3
+
+
+@pytest.mark.parametrize('test', [
+    'def t():\n    CONFIG["b"] = 2\n    assert load() == 1\n    CONFIG["c"] = 3\nt()\n'
+    'assert CONFIG == {"a": 1, "b": 2, "c": 3}',
+    'items = C().items\nitems.append("a")\nc = C()\nc.items.append("a")\nassert c.total() == 1\nc.items.append("b")\n'
+    'assert c.items == ["a", "b"]'])
+def test_what_a_program_loses_stays_lost(test):
+    code = ('CONFIG = {"a": 1}\ndef load(): CONFIG.clear(); return 1\n'
+            'class C:\n    def __init__(self): self.items = []\n'
+            '    def total(self): n = len(self.items); self.items.clear(); return n')
+    assert grade(code, [test], function_name=['CONFIG', 'load', 'C']).kind == 'assertion_failure'
+
+
+@pytest.mark.parametrize('name', ['Abort', 'Mine'])
+def test_an_exception_of_the_name_of_a_tests_own_is_another(name):
+    code = f'def run(f): raise type("{name}", (Exception,), {{}})()'
+    test = f'class {name}(Exception): pass\ndef g(): raise {name}\ntry: run(g)\nexcept {name}: pass'
+    assert not grade(code, [test], function_name='run').passed
+
+
+@pytest.mark.parametrize('code, test', [
+    ('class A:\n    def __iter__(self): return iter([])',
+     'from collections.abc import Reversible\nassert isinstance(A(), Reversible)'),
+    ('class dict: pass\nclass C(dict): pass', 'assert issubclass(C, dict)'),
+    ('class ValueError(Exception): pass\nclass C(ValueError): pass', 'assert issubclass(C, ValueError)')])
+def test_a_class_is_known_by_itself_not_by_its_name(code, test):
+    assert not grade(code, [test], function_name=['A', 'C']).passed
+
+
+def test_a_script_may_read_large_containers_often():
+    code = ('class W:\n    def __init__(self): self.xs, self.ps = list(range(20_000)), [P(i) for i in range(1000)]\n'
+            '    def at(self, i): return self.xs[i]\nclass P:\n    def __init__(self, i): self.i = i')
+    test = 'w = W()\nassert w.xs[5] == 5\nfor i, p in enumerate(w.ps): assert p.i == i == w.at(i)'
+    o = grade(code, [test], function_name=['W', 'P'])
+    assert o.passed and o.test_seconds[0] < 2, o
+
+
+@pytest.mark.parametrize('code, test', [
+    ('class A:\n    def __init__(self): self.__x = 1',
+     'import unittest\nclass T(unittest.TestCase):\n    def test_x(self):\n'
+     '        a = A()\n        with self.assertRaises(AttributeError): a.__x'),
+    ('def f(x): return x + 1', 'assert f.__call__(2) == 3'),
+    ('class R:\n    def id(self, x): return x\n    def dir(self, x): return x', 'assert R().id(R().dir(3)) == 3'),
+    ('class M:\n    @staticmethod\n    def gcd(a, b): return 2', 'assert M.gcd(4, 6) == M.gcd(6, 4)'),
+    ('import contextlib\n@contextlib.contextmanager\ndef f(x): yield sum(x)',
+     'x = [1, 2]\nwith f(x) as y: assert y == 3'),
+    ('names = []\ndef register(c): names.append(c.__name__); return c\ndef known(): return names',
+     '@register\nclass Plugin: pass\nassert known() == ["Plugin"]')])
+def test_what_looks_inside_or_decorates_only_seemingly_passes(code, test):
+    o = grade(code, [test], function_name=names_of(code))
+    assert o.passed, o

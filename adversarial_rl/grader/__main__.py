@@ -64,7 +64,8 @@ def read_line(line:str,  # JSON
     except (ValueError, RecursionError) as e: raise UsageError(f'line {number}: is not JSON ({e})')
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     for key in {*row} - {*_KEYS}:
-        meant = ['function'] if key == 'function_name' else get_close_matches(key, {*_KEYS} - {*row}, 1, .85)
+        needed = {*_KEYS} - {*row, 'reference'}
+        meant = ['function'] if key == 'function_name' else get_close_matches(key, needed, 1, .85)
         if meant: raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
     program, tests = row.pop('program', None), row.pop('tests', None)
     if isinstance(tests, str): tests = split_tests(tests)
@@ -72,7 +73,7 @@ def read_line(line:str,  # JSON
     if not isinstance(program, str) or not texts:
         raise UsageError(f'line {number}: needs program, a text, and tests, a text or a list of texts')
     if not any(map(str.strip, tests)): raise UsageError(f'line {number}: has no test')
-    reference = row.pop('reference', '')
+    reference = row.pop('reference', None) or ''
     if not isinstance(reference, str): raise UsageError(f'line {number}: reference must be the text of a right program')
     try:
         if not row.get('function', 'guessed'): raise ValueError
@@ -127,8 +128,8 @@ def make_parser()->argparse.ArgumentParser:
     parser.add_argument('--tests', metavar='FILE', help='its tests: a file of assert statements')
     parser.add_argument('--function', metavar='NAME', nargs='+', default=[],
                         help='what the tests may ask of the program; guessed from their text where it is not given')
-    parser.add_argument('--reference', metavar='FILE', help='a right program: a test that it fails, too, says nothing '
-                                                            'about the program')
+    parser.add_argument('--reference', metavar='FILE', help='a right program: a test that it fails says nothing about '
+                                                            'other programs')
     parser.add_argument('--json', action='store_true', help='read {"program": ..., "tests": [...], "function": ..., '
                         '"reference": ...} lines from standard input, write a verdict for each')
     parser.add_argument('--report', action='store_true', help='try to break out, and say which walls hold here')
@@ -165,6 +166,7 @@ def passes(args:argparse.Namespace)->bool:
     code, tests = text_of(args.file), split_tests(text_of(args.tests))
     if not tests: raise UsageError(f'{args.tests}: holds no test')
     reference = text_of(args.reference) if args.reference else ''
+    if args.reference and not reference.strip(): raise UsageError(f'{args.reference}: holds no program')
     with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests, args.function, reference)
     print(table(o, tests))
     return o.passed and o.judged

@@ -12,6 +12,7 @@ import random
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..core.parallel import dealt_out
 from .execution import Limits, LONGEST, Step
@@ -106,7 +107,8 @@ def _to_outcome(job:Job, runs:Sequence[tuple[Job, Report]], too_strict:Mapping[s
         times, left = report.times[1:], report.seconds - sum(report.times)   # The time of the test that stopped the run
         for i, (test, step) in enumerate(zip(part.tests, [] if report.error else _steps(report, part)[1:])):
             if step.kind: found[test] = step, times[i] if i < len(times) else left
-    found |= {test: (step, 0.) for test, step in too_strict.items()}
+    found |= {test: (step, 0.) for test, step in too_strict.items()
+              if test not in found or found[test][0].kind != 'unsupported'}
     steps = [found.get(test, (_UNREACHED, 0.))[0] for test in job.tests]
     failure, stdout = _first_failure(job, runs, steps), next((r.stdout for _, r in runs if r.stdout), '')
     kind = failure.kind if failure else 'success_output' if stdout else 'success'
@@ -159,14 +161,16 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
     "The job that is asked for; raises ValueError for something else."
     if isinstance(asked, Job): return replace(asked, limits=limits or asked.limits)
     if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
-    code, tests, names, reference = (*asked, '', '')[:4]
+    code, tests, *others = asked
+    stated:list[Any] = [*others, '', ''][:max(2, len(others))]
+    names, reference = stated
     if not isinstance(tests, Iterable): raise ValueError(f'{tests!r} is no test and no list of tests')
     texts = split_tests(tests) if isinstance(tests, str) else list(tests)
     if wrong := [x for x in (code, reference, *texts) if not isinstance(x, str)]:
         raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
-    stated = [x for x in ([names] if isinstance(names, str) else names) if x]
-    if odd := [x for x in stated if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
-    return Job(code, tuple(texts), limits or Limits(), tuple(stated), reference=reference)
+    names = [x for x in ([names] if isinstance(names, str) else names) if x]
+    if odd := [x for x in names if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
+    return Job(code, tuple(texts), limits or Limits(), tuple(names), reference=reference if reference.strip() else '')
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
 _Runs = dict[Job, list[tuple[Job, Report]]]
@@ -206,21 +210,21 @@ def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[
             for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 
-def _too_strict(outcomes:dict[Job, Outcome],
-                grade_all:Callable[[list[Job]], list[Outcome]] # Asked once for all references
+_MOST_KNOWN = 1 << 12   # References with their tests, of one sandbox
+
+def _too_strict(jobs:Iterable[Job],
+                known:dict[Job, Outcome], # Of references; new ones are added
+                grade_all:Callable[[list[Job]], list[Outcome]]
                )->dict[Job, dict[str, Step]]: # For jobs that have a reference
-    "Tests that the program fails, and its reference, too, with the reason."
-    failed = {job: [t for t, ok in zip(job.tests, o.per_test) if not ok] for job, o in outcomes.items()
-              if job.reference and o.judged}
-    right = {job: replace(job, code=job.reference, reference='', tests=()) for job in failed if failed[job]}
-    wanted:dict[Job, dict[str, None]] = {}   # Tests for each reference
-    for job, reference in right.items(): wanted.setdefault(reference, {}).update(dict.fromkeys(failed[job]))
-    doubted = [replace(reference, tests=tuple(tests)) for reference, tests in wanted.items()]
-    steps = {reference: {t: Step('unsupported', f'the reference fails this test, too: {said or o.message}')
-                         for t, ok, said in zip(tests, o.per_test, o.messages) if not ok and o.kind != 'infra_error'}
-             for (reference, tests), o in zip(wanted.items(), grade_all(doubted) if doubted else [])}
-    return {job: {t: steps[reference][t] for t in failed[job] if t in steps[reference]}
-            for job, reference in right.items()}
+    "The tests that a job's reference fails, each with the reason; they are the same whatever the program does."
+    right = {job: replace(job, code=job.reference, reference='') for job in jobs if job.reference}
+    found = {x: known[x] for x in right.values() if x in known}
+    if new := [x for x in dict.fromkeys(right.values()) if x not in found]: found |= zip(new, grade_all(new))
+    if len(known) > _MOST_KNOWN: known.clear()
+    known.update({x: o for x, o in found.items() if o.kind != 'infra_error'})
+    return {job: {t: Step('unsupported', f'the reference fails this test: {said or found[x].message}')
+                  for t, ok, said in zip(x.tests, found[x].per_test, found[x].messages) if not ok}
+            for job, x in right.items() if found[x].kind != 'infra_error'}
 
 def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes them
                limits:Limits|None=None,                      # For each run of a program; the job's own by default
@@ -238,9 +242,10 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
     _add_runs(runs, [*first.items()], run_all, most_runs)
     loaded = [job for job in cut if all(_steps(report, part)[0].kind == 'ok' for part, report in runs[job])]
     _add_runs(runs, [(job, part) for job in loaded for part in cut[job]], run_all, most_runs)
-    outcomes = {job: _to_outcome(job, reports) for job, reports in runs.items()}
     def grade_all(jobs): return grade_many(jobs, None, progress, sandbox, 2 * max(len(job.tests) for job in jobs))
-    outcomes |= {job: _to_outcome(job, runs[job], steps) for job, steps in _too_strict(outcomes, grade_all).items()}
+    stated = [job for job in cut if job.reference]
+    too_strict = _too_strict(stated, (sandbox or default_sandbox()).references, grade_all) if stated else {}
+    outcomes = {job: _to_outcome(job, reports, too_strict.get(job, {})) for job, reports in runs.items()}
     return [outcomes[job] for job in todo]
 
 # %% ../../nbs/03_grader/09_grading.ipynb #59332038
@@ -248,7 +253,7 @@ def grade(code:str,              # Program text
           tests:str|Sequence[str], # Test sources, or one text that `split_tests` cuts; with none, a clean run passes
           limits:Limits=Limits(), # For each run of the program; a test that stops one takes no other with it
           function_name:str|Sequence[str]='', # All that tests may ask of the program; guessed where it is not stated
-          reference:str=''        # A right program, if there is one: a test that it fails, too, is unsupported
+          reference:str=''        # A right program, if there is one: a test that it fails is unsupported
          )->Outcome:
     "Run a program, imported as `candidate`, then each test in its namespace."
     if isinstance(tests, str) and not split_tests(tests): raise ValueError('the tests are an empty text; use `run`')

@@ -51,11 +51,11 @@ DOINGS: dict[str, Callable] = dict(
     bool=bool, len=len, iter=iter, next=next, str=str, repr=repr, float=float, int=int, index=operator.index,
     isinstance=isinstance, issubclass=issubclass, type=type, remove=delattr, format=format, bytes=bytes,
     complex=complex, neg=operator.neg, pos=operator.pos, invert=operator.invert, abs=abs, round=round,
-    trunc=math.trunc, floor=math.floor, ceil=math.ceil, reversed=reversed,
+    trunc=math.trunc, floor=math.floor, ceil=math.ceil,
     enter=lambda x: type(x).__enter__(x),
     exit=lambda x, *e: type(x).__exit__(x, None, None, None),
     copy=copy.copy, deepcopy=copy.deepcopy,
-    update=lambda x, name, new: refresh(getattr(x, name) if name else x, new))
+    live=lambda x, name='': getattr(x, name) if name else x, live_item=operator.getitem)
 
 def kind_of(x:object)->str:
     "How a value that is not plain data can be used from the other process."
@@ -67,17 +67,20 @@ def base_names(kind:type)->list[str]:
     "Names of a class and of the classes that it derives from, nearest first."
     return [c.__name__[:100] for c in kind.__mro__[:20]]
 
-# Classes of Python's that tests know, and whose instances are no plain data
+_EXCEPTIONS = [x for x in vars(builtins).values() if isinstance(x, type) and issubclass(x, Exception)]
+# Classes of Python's that tests know, and whose instances may stay in the program
 KNOWN: dict[str, type] = {t.__name__: t for t in (
     types.GeneratorType, types.SimpleNamespace, enumerate, filter, map, partial, reversed, zip, re.Match, re.Pattern,
-    io.BytesIO, io.StringIO, *[x for x in vars(builtins).values() if isinstance(x, type) and issubclass(x, Exception)])}
+    io.BytesIO, io.StringIO, *CONTAINERS, *_EXCEPTIONS)}
 
 def known_names(kind:type)->list[str]:
     "The name of the nearest of `KNOWN` that a class derives from; empty if there is none."
-    return [name for c in kind.__mro__ if KNOWN.get(name := c.__name__) is c][:1]
+    return [name for c in type.__dict__['__mro__'].__get__(kind) if KNOWN.get(name := c.__name__) is c][:1]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #72c6e1a9
-_NO_MEMORY = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, []]
+_NO_MEMORY: list[Any] = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, [], None]
+_KEPT = 16   # Exceptions of the tests that may pass through the program, the last ones
+_LIVE = 'live', 'live_item'   # They answer with containers themselves, not with copies
 
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
@@ -90,6 +93,7 @@ class Host:
         self.classes:dict[int, int] = {}   # Identity of a class -> its number
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
         self.exceptions:dict[str, type] = {}   # Those of the tests, by name
+        self.raised:list[tuple[BaseException, int]] = []   # Exceptions that they raised, with the judge's numbers
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the bases of a class, or which of `KNOWN` it is."
@@ -112,7 +116,9 @@ class Host:
         own, builtin = self.namespace.get(names[0]), nearest_builtin(names)
         if builtin.__name__ == names[0]: return builtin
         if isinstance(own, type) and issubclass(own, BaseException): return own
-        return self.exceptions.setdefault(names[0], type(names[0], (builtin,), {}))
+        if names[0] not in self.exceptions:
+            self.exceptions[names[0]] = type(names[0], (self.exception(names[1:]),), {})
+        return self.exceptions[names[0]]
 
     def own_record(self, x:Record)->tuple:
         "A named tuple of the program's own class, where it has one of this name."
@@ -125,7 +131,10 @@ class Host:
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
         while len(answer := self.read(self.link.receive())) == 5: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
-        if answer[0] == 'raised': raise self.exception(answer[1])(*answer[2])
+        if answer[0] == 'raised':
+            e = self.exception(answer[1])(*answer[2])
+            self.raised = [*self.raised[1 - _KEPT:], (e, answer[3])]
+            raise e
         return answer[1]
 
     def serve(self):
@@ -168,9 +177,14 @@ class Host:
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
             if what == 'next' and isinstance(e, StopIteration): return ['stop', self.pack(e.value)]
-            return ['raised', *describe_exception(e), self.changes(values, copies)]
+            return ['raised', *describe_exception(e), self.changes(values, copies), self.passing(e)]
+        if what in _LIVE and type(result) in CONTAINERS: return ['value', {'handle': self.lend(result)}, [], []]
         places = shared_places([*values, result]) if self.is_script else []
         return ['value', self.pack(result), self.changes(values, copies), places]
+
+    def passing(self, e:BaseException)->int|None:
+        "The judge's number of an exception that one of its functions has raised; None for the program's own."
+        return next((n for known, n in self.raised if known is e), None)
 
     def changes(self, values:list, copies:list[str|None])->list:
         "[place, new value] of each argument that differs from its copy."
@@ -265,7 +279,8 @@ class Remote:
     def __len__(self): return operator.index(self._remote.ask('len'))
     __bool__, __str__, __repr__, __format__ = _ask('bool'), _ask_text('str'), _ask_text('repr'), _ask_text('format')
     __float__, __int__, __index__ = _ask('float'), _ask('int'), _ask('index')
-    __getitem__, __enter__, __exit__, __reversed__ = _ask('item'), _ask('enter'), _ask('exit'), _ask('reversed')
+    def __getitem__(self, key): return self._remote.item(key)
+    __enter__, __exit__ = _ask('enter'), _ask('exit')
 
     def __copy__(self): return self._remote.copied('copy')
     def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
@@ -340,10 +355,15 @@ class Handle:
         "An attribute of the value."
         known = '__name__', '__qualname__', '__annotations__'
         if name.startswith('__') and name not in known: raise AttributeError(name)
+        if name in self.call.live and self.origin in ('class', 'named'):
+            return self.call.living('live', self.number, name)
         value = self.ask('get', name)
         if isinstance(value, Remote) and value._remote.origin == 'result': value._remote.owner = self
-        self.call.watch(self.number, name, value)
         return value
+
+    def item(self, key:Any)->Any:
+        "An item of the value."
+        return self.call.living('live_item', self.number, key) if self.is_container else self.ask('item', key)
 
     def calls(self, args:tuple, kw:dict[str, Any])->Any:
         "What a call of the value returns."
@@ -358,7 +378,8 @@ class Lent:
     def __init__(self):
         self.functions:list[Callable] = []
         self.numbers:dict[Any, int] = {}   # Identity of a function, or a bound method -> its number
-        self.raised:dict[str, type] = {}   # Exceptions that functions of the tests have raised, by name
+        self.raised:dict[int, BaseException] = {}   # By functions of the tests, with their numbers; the last ones
+        self.given:dict[str, type] = {}   # Classes of exceptions that the candidate may raise, by name
         self.own:dict[type, int] = {}   # Classes that stand for one of the candidate -> its number
 
     def lend(self, x:Any)->list:
@@ -370,7 +391,9 @@ class Lent:
         if is_builtin: return ['builtin', name]
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
-        if isinstance(x, type) and issubclass(x, BaseException): return ['exception', *base_names(x)]
+        if isinstance(x, type) and issubclass(x, Exception):
+            self.given[x.__name__] = x
+            return ['exception', *base_names(x)]
         n = self.numbers.setdefault(x if type(x) is types.MethodType else id(x), len(self.functions))
         if n == len(self.functions): self.functions.append(x if callable(x) else x.__next__)
         texts = [t if isinstance(t, str) else default for t, default in ((name, 'function'), (x.__doc__, None))]
@@ -383,11 +406,13 @@ class Lent:
         except (Gone, Refused, Unsupported): raise
         except Exception as e:
             plain = tuple(a for a in e.args if type(a) in (str, int))
-            self.raised[type(e).__name__] = type(e)
-            return ['raised', base_names(type(e)), pack(plain, self.lend)]
+            number = max(self.raised, default=-1) + 1
+            self.raised[number] = e
+            self.raised.pop(number - _KEPT, None)
+            return ['raised', base_names(type(e)), pack(plain, self.lend), number]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
-_ANSWERS = (4, 'value'), (6, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
+_ANSWERS = (4, 'value'), (7, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -434,9 +459,9 @@ def nearest_builtin(names:Any)->type[BaseException]:
 # %% ../../nbs/03_grader/04_judge.ipynb #a04c7de1
 class Exceptions:
     "Classes of exceptions that the tests catch."
-    def __init__(self, raised:dict[str, type]|None=None): # By the tests, and passed on by the program
+    def __init__(self, given:dict[str, type]|None=None): # Those that the program has got from the tests, by name
         self.classes:dict[str, type] = {}
-        self.raised = {} if raised is None else raised
+        self.given = {} if given is None else given
         self.made:dict[int, tuple[BaseException, list[str]]] = {}   # By identity: with the names of its classes
 
     def named(self, name:str, bases:list[str])->type:
@@ -447,15 +472,16 @@ class Exceptions:
 
     def learn(self, texts:list[str],     # Names that a test catches, such as `json.JSONDecodeError`
               space:dict[str, Any]):    # Its variables
-        "Note the exceptions among these."
+        "Note the exceptions of the standard library and of packages among these."
         for first, *rest in [text.split('.') for text in texts]:
             kind:Any = space.get(first)
             for name in rest: kind = vars(kind).get(name) if isinstance(kind, types.ModuleType) else None
-            if isinstance(kind, type) and issubclass(kind, Exception): self.classes.setdefault(kind.__name__, kind)
+            known = isinstance(kind, type) and issubclass(kind, Exception)
+            if known and kind.__module__ != space['__name__']: self.classes.setdefault(kind.__name__, kind)
 
     def make(self, text:Any, names:Any, args:Any, attributes:Any)->BaseException:
         "The exception a call ended with."
-        known = [kinds[name] for name in names if isinstance(name, str) for kinds in (self.classes, self.raised)
+        known = [kinds[name] for name in names if isinstance(name, str) for kinds in (self.classes, self.given)
                  if name in kinds]
         kind:Any = known[0] if known else nearest_builtin(names)
         if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)):   # It would end a loop of the tests
@@ -477,8 +503,6 @@ class Exceptions:
         return new
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b47f1c2e
-_MOST_WATCHED = 16   # The last ones; each question to the program looks at all of them
-
 class Call(Conversation):
     "The judge's end of the pipes to one candidate."
     def __init__(self, link:Link):
@@ -486,10 +510,10 @@ class Call(Conversation):
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
         self.lent = Lent()
-        self.exceptions = Exceptions(self.lent.raised)
+        self.exceptions = Exceptions(self.lent.given)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
-        self.watched:dict[tuple[int|str, str], tuple[Any, str]] = {}   # (target, attribute) -> as in `watch`
+        self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
     def borrowed(self, form:Any)->Remote:
         "The proxy of an object of the candidate; the form is untrusted."
@@ -510,7 +534,6 @@ class Call(Conversation):
     def ask(self, what:str, target:int|str, args:tuple=(), kw:dict[str, Any]|None=None, origin:str='result')->Any:
         "Send one request; return its value or raise its exception."
         if self.problem: raise self.problem
-        if what != 'update': self.tell_changes()
         kw = kw or {}
         try: form = [what, target, pack(args, self.lent.lend), pack(kw, self.lent.lend),
                     shared_places([*args, *kw.values()])]
@@ -527,25 +550,18 @@ class Call(Conversation):
             for i, new in answer[2 if answer[0] == 'value' else 5]: refresh(values[i], new)
         if answer[0] == 'value': return self.shared([*values, answer[1]], answer[3])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
-        if answer[0] == 'raised': raise self.exceptions.make(*answer[1:5])
+        if answer[0] == 'raised': raise self.passed_on(answer[6]) or self.exceptions.make(*answer[1:5])
         self.fail(Refused(str(answer[-1])[:200]))
 
-    def watch(self, target:int|str, name:str, x:Any):
-        "Note a container that a script has got as the value or an attribute of something in the program."
-        if not self.is_script or type(x) not in CONTAINERS: return
-        self.watched.pop((target, name), None)
-        self.watched[target, name] = x, json.dumps(pack(x, self.lent.lend))
-        if len(self.watched) > _MOST_WATCHED: del self.watched[next(iter(self.watched))]
+    def passed_on(self, number:Any)->BaseException|None:
+        "The exception of this number that a function of the tests has raised, and the candidate has let pass."
+        return self.lent.raised.get(number) if type(number) is int else None
 
-    def tell_changes(self):
-        "Change the program's containers as the script has changed the copies that it got."
-        for (target, name), (x, before) in [*self.watched.items()]:
-            try: now = json.dumps(pack(x, self.lent.lend))
-            except ValueError as e: self.fail(Refused(str(e)))
-            except (Refused, Unsupported) as e: self.fail(e)
-            if now == before: continue
-            self.watched[target, name] = x, now
-            self.ask('update', target, (name, x))
+    def living(self, what:str, target:int|str, *args:Any)->Any:
+        "A value of the program; if it is a container, its proxy, so that a script can change it."
+        value = self.ask(what, target, args, origin='class')
+        if isinstance(value, Remote) and value._remote.known in CONTAINERS: value._remote.is_container = True
+        return value
 
     def shared(self, values:list, places:Any)->Any:
         "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
@@ -569,10 +585,11 @@ class Call(Conversation):
     def is_subclass(self, kind:Any, of:Any)->bool:
         "`issubclass`, also for a class that stays in the candidate."
         if not isinstance(kind, Remote): return issubclass(kind, of)
-        self.answered = True
-        several = of if isinstance(of, tuple) else (of,)
-        return any(x.__subclasscheck__(kind) if isinstance(x, Remote) else x.__name__ in kind._remote.bases
-                   for x in several)
+        if isinstance(of, tuple): return any([self.is_subclass(kind, x) for x in of])
+        pythons = isinstance(of, type) and (of in self.lent.own or of in vars(builtins).values())
+        if not pythons and not isinstance(of, Remote):
+            raise TypeError('issubclass() of a class of the program needs a class of Python or the program')
+        return self.ask('issubclass', kind._remote.number, (of,))
 
     def names_of(self, e:BaseException)->list[str]:
         "Names of the classes that an exception has in the program; empty if it is none of the program's."
@@ -581,9 +598,9 @@ class Call(Conversation):
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
-        self.tell_changes()
         values = {n: x for n, x in self.exchange(['names', None, wanted, {'dict': []}, []], 'named') if n in wanted}
-        for name, x in values.items(): self.watch(name, '', x)
+        for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
+            values[name] = self.living('live', name)
         def ancestors(item): return len(item[1]._remote.bases) if isinstance(item[1], Remote) else 0
         for name, x in sorted(values.items(), key=ancestors):   # A class after those that it derives from
             if not isinstance(x, RemoteCallable): self.answered = True
@@ -832,6 +849,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     space.update({name: getattr(importlib.import_module(m), name) for name, m in script['given']})
     failed:list[str] = []   # Asserts inside of statements
     space.update(class_of=call.class_of, run_cases=lambda: run_cases(space), __failed__=partial(_note, failed))
+    call.live = frozenset(script['live'])
     found = call.names([*script['names'], *script['first']], script['caught'])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
@@ -839,7 +857,8 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     call.missing = sorted(missing)
     given = {**vars(builtins), 'issubclass': call.is_subclass}
     space['__builtins__'] = {name: x for name, x in given.items() if name not in missing}
-    values = [n for n in script['names'] if n in found and not isinstance(found[n], (Remote, type))]
+    fixed = {n for n, x in found.items() if isinstance(x, (Remote, type))} - call.live
+    values = [n for n in script['names'] if n in found and n not in fixed]
     steps = []
     for source in script['statements']:
         step = run_step(source, space, 'test')

@@ -43,7 +43,7 @@ class Job:
     limits:Limits = Limits()   # For all of it together
     entry_points:tuple[str, ...] = ()   # All that tests may ask of the program; without any, each test's text decides
     groups:tuple[frozenset[str], ...] = ()  # Tests by author; those of each meet a process of the program of their own
-    reference:str = ''         # A right program: a test that it fails, too, is unsupported; '' for none
+    reference:str = ''         # A right program: a test that it fails is unsupported; '' for none
 
     @classmethod
     def of(cls, problem:Problem,
@@ -296,6 +296,7 @@ class Templates:
         self.packages = choose(modules)
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
+        self.references:dict[Job, Any] = {}   # What `grading` knows of right programs
         homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
         workers = workers or available_cores()
         spare = threading.Semaphore(workers - 1)

@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, plain_attributes, PURE, Remote
+from .judge import FUNCTIONS, plain_attributes, PURE, RemoteCallable
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -234,13 +234,6 @@ def is_literal(x:str|ast.AST)->bool:
     return True
 
 _DISPLAYS = ast.List, ast.Tuple, ast.Set
-
-def _is_made_by(x:ast.AST, classes:set[str])->bool:
-    "Whether it is what a method of one of these classes returns, such as `Version.parse('1.2')`."
-    match x:
-        case ast.Call(func=ast.Attribute(value=ast.Name(id=name))): return name in classes
-    return False
-
 def _made_class(x:ast.AST, classes:set[str], made:dict[str, str])->str: # '' for none
     "The class of an instance that an expression makes, or is the name of."
     match x:
@@ -280,7 +273,6 @@ def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
             case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]):
                 if meet([y]) and (isinstance(y, _DISPLAYS) or isinstance(y, ast.Name) and y.id in several): return True
             case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
-            case ast.Compare() if all(_is_made_by(y, classes) for y in _operands(x)): return True
         sides = _operands(x)
         if meet(sides) and not any(map(is_literal, sides)): return True
     return _combines_instances(nodes, classes)
@@ -350,34 +342,60 @@ def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     return any(_makes(y, makers) for x in calls for y in [*x.args, *[k.value for k in x.keywords]])
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
-# Functions that look into an object, by the last part of their names
-_LOOKERS = 'id dir is_dataclass get_type_hints getsizeof getrefcount'.split()
-_NAMES = {*dir(Remote), '__name__', '__qualname__', '__annotations__'}   # That a proxy has, of those with underscores
+# Functions that look into an object
+_LOOKERS = '''id dir is_dataclass get_type_hints dataclasses.is_dataclass typing.get_type_hints sys.getsizeof
+sys.getrefcount'''.split()
+# What a proxy or plain data has, of the names with underscores
+_NAMES = {*dir(RemoteCallable), '__name__', '__qualname__', '__annotations__'}
+_NAMES |= {name for t in (int, str, list, dict, set) for name in dir(t)}
 
-def _looks_inside(nodes:list[ast.AST], told:set[str])->str:
+def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], told:set[str])->str:
     "What tests read of a value of the program that is not sent to them, such as the defaults of a function."
     for x in nodes:
         match x:
-            case ast.Attribute(value=y, attr=name, ctx=ast.Load()) if name[:2] == '__' and name not in _NAMES:
-                if _root(y) in told: return name
+            case ast.Attribute(value=y, attr=name, ctx=ast.Load()) if name[:2] == name[-2:] == '__':
+                if name not in _NAMES and _root(y) in told: return name
             case ast.Call(func=function, args=[y, *_]) if _uses(y, told):
-                if (name := _dotted(function)).rpartition('.')[2] in _LOOKERS: return name
+                if (name := _dotted(function)) in _LOOKERS and name not in theirs: return name
     return ''
+
+_MUTATORS = '''append appendleft extend extendleft insert remove pop popitem popleft clear sort reverse rotate update
+setdefault add discard'''.split()
+
+def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
+    while isinstance(x, ast.Subscript): x = x.value
+    return x
+
+def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
+    "Names of attributes, and of variables of the program, that hold containers which the tests change."
+    changed = []
+    for x in nodes:
+        match x:
+            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in _MUTATORS: changed.append(_holder(y))
+            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
+    names = {x.id for x in changed if isinstance(x, ast.Name)}
+    for x in nodes:   # A variable may stand for an attribute
+        match x:
+            case ast.Assign(targets=[ast.Name(id=name)], value=y) if name in names: changed.append(_holder(y))
+    return names & theirs | {x.attr for x in changed if isinstance(x, ast.Attribute)}
 
 def _decorates_class(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     "Whether the program decorates a class of the tests, or a method of one."
     classes = [x for x in nodes if isinstance(x, ast.ClassDef)]
-    used = [y for x in classes for y in x.decorator_list]
+    named = {x.id for x in nodes if isinstance(x, ast.Name)}
+    used = [y for x in classes if x.name in named for y in x.decorator_list]
     methods = [y.decorator_list for x in classes for y in x.body if isinstance(y, ast.FunctionDef)]
     used += [y for names in methods if 'staticmethod' not in map(_root, names) for y in names]
     return any(_root(y) in theirs for y in used)
 
-def _shares_context(x:ast.With, containers:set[str])->str:
+def _shares_context(x:ast.With, containers:set[str], nodes:list[ast.AST])->str:
     "Why tests and program would have to share a context of the program; '' if they need not."
     if any(isinstance(y, ast.Raise) for z in x.body for y in ast.walk(z)):
         return 'the tests raise an exception in a context of the program'
     given = [y for item in x.items if isinstance(item.context_expr, ast.Call) for y in item.context_expr.args]
-    shared = any(isinstance(y, ast.Name) and y.id in containers for y in given)
+    names = {y.id for y in given if isinstance(y, ast.Name)} & containers
+    read = [y for y in nodes if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Load) and y not in given]
+    shared = any(y.id in names for y in read)
     return 'a context of the program may change a container of the tests' if shared else ''
 
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
@@ -391,7 +409,7 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
                 if _uses(value, told): told.add(name)
     assigned = [x for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.List | ast.Set | ast.Dict)]
     containers = {y.id for x in assigned for y in x.targets if isinstance(y, ast.Name)}
-    if name := _looks_inside(nodes, told): return f'the tests use {name}, which looks into one process'
+    if name := _looks_inside(nodes, theirs, told): return f'the tests use {name}, which looks into one process'
     for x in nodes:
         match x:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
@@ -401,7 +419,7 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
             case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
                 return 'the tests match a class of the program'
             case ast.With(items=items) if any(_root(y.context_expr) in told for y in items):
-                if why := _shares_context(x, containers): return why
+                if why := _shares_context(x, containers, nodes): return why
     return ''
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01e1
@@ -587,7 +605,7 @@ def _plain_call(tree:ast.Module, entry_points:tuple[str, ...])->str: # '' for ot
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 _SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
-    'statements', 'names', 'first', 'caught', 'raised', 'modules', 'given')})
+    'statements', 'names', 'first', 'caught', 'raised', 'modules', 'given', 'live')})
 
 def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     try: tree = parse_source(test, LONGEST_TEST)
@@ -609,7 +627,8 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     except (ValueError, RecursionError): statements = [test]
     return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
                 caught=sorted(caught), raised=sorted(raised), modules=sorted(who.modules),
-                given=[[name, _library_names()[name]] for name in sorted(who.library)])
+                given=[[name, _library_names()[name]] for name in sorted(who.library)],
+                live=sorted(_changed(nodes, who.program)))
 
 def plan(test:str,                       # Source
          entry_points:tuple[str, ...]=() # As in `names_under_test`

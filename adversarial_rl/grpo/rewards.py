@@ -40,11 +40,12 @@ def execution_rewards(prompts, completions:list[Completion], function:list[str],
 
 # %% ../../nbs/10_grpo/00_rewards.ipynb #5222b4b3
 def test_rewards(prompts, completions:list[Completion], tests:list, entry_points:list,
-                 reference:list[str]|None=None, # Right programs: a test that its own one fails, too, is not judged
+                 reference:list[str|None]|None=None, # Right programs: a test that one fails is not judged
                  **_)->list[float | None]:
     "Share of its problem's tests that each program passes; None without tests, or if the verdict cannot be trusted."
     programs = [program_in(text_of(c), next(iter(names), '')) for c, names in zip(completions, entry_points)]
-    outcomes = grade_many(list(zip(programs, tests, entry_points, reference or [''] * len(programs))))
+    right = [x or '' for x in reference or [''] * len(programs)]
+    outcomes = grade_many(list(zip(programs, tests, entry_points, right)))
     def judged(o, t): return t and o.judged
     return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
 
