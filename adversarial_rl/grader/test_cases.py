@@ -301,10 +301,11 @@ def _is_shared(x:ast.AST)->bool:
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c6
 _BASES = {'object', 'ABC', 'Protocol', 'Generic'}   # Classes that bring no data
+_EXCEPTIONS = {name for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, BaseException)}
 
 def _classes_of_objects(nodes:list[ast.AST])->set[str]:
     "Classes in the tests whose instances are neither plain data nor functions; `object` is one."
-    classes = {'object'}
+    classes = {'object', 'SimpleNamespace'}
     for x in nodes:
         match x:
             case ast.ClassDef(name=name, bases=bases, body=body):
@@ -316,6 +317,7 @@ def _classes_of_objects(nodes:list[ast.AST])->set[str]:
 def _makes(x:ast.AST|None, makers:set[str])->bool:
     "Whether an expression is, or holds, what one of these classes or functions makes, or one of these variables."
     match x:
+        case ast.Call(func=ast.Name(id=name)) if name in _EXCEPTIONS: return True
         case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)): return name in makers
         case ast.List(elts=items) | ast.Tuple(elts=items): return any(_makes(y, makers) for y in items)
     return False
