@@ -1157,3 +1157,38 @@ def test_no_depth_makes_a_test_of_a_model_a_script(frames):
         kept = deeper(frames, lambda text=text: parse_tests(text, 'f'))
         assert bool(kept) == (minuses <= 54)
         assert all(isinstance(deeper(frames + 100, lambda t=t: plan(t, ('f',))), list) for t in kept)
+
+
+LIES = '''
+import sys
+def host():
+    frame = sys._getframe()
+    while frame:
+        for x in frame.f_locals.values():
+            if type(x).__name__ == 'Host': return x
+        frame = frame.f_back
+class Yes:
+    def __getattr__(self, name): return Yes()
+    def __call__(self, *args): return Yes()
+    def __eq__(self, other): return True
+    def __iter__(self): return iter([Yes()])
+    def __len__(self): return 1
+    def __getitem__(self, key): return Yes()
+def lie():
+    h = host()
+    h.lend = lambda x: [h.lent.append(x) or len(h.lent) - 1, 'object', 'Yes', ['KIND']]
+def f(x): lie(); return Yes()
+class A:
+    def __init__(self): self.items = Yes(); lie()
+'''
+
+@pytest.mark.parametrize('kind', ['dict', 'list', 'set', 'map', 'ValueError', 'generator'])
+def test_a_program_gains_nothing_by_the_class_that_it_claims(kind):
+    changes = 'a = A()\na.items.append(1)\nassert '
+    tests = ['assert f(1) == 2', 'assert set(f(1)) == {2}', 'assert sorted(f(1)) == [2]', 'assert dict(f(1)) == {1: 2}',
+             'assert isinstance(f(1), int)', 'assert 2 in f(1)', 'r = f(1)\nassert r.x == 3',
+             'a = A()\na.items[0] = 1\nassert 5 in a.items', *[changes + x for x in (
+                 'a.items == [1, 2]', 'a.items.count(3) == 4', 'sorted(a.items) == [3]', '[x for x in a.items] == [7]',
+                 'a.items[0] == 9 and a.items[1:] == [3]')]]
+    o = grade(LIES.replace('KIND', kind), tests, function_name=['f', 'A'])
+    assert o.judged and not any(o.per_test) and o.seconds < 10, o

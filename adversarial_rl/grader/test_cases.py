@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, plain_attributes, PURE, RemoteCallable
+from .judge import FUNCTIONS, MUTATORS, plain_attributes, PURE, RemoteCallable
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -361,9 +361,6 @@ def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], told:set[str])->st
                 if (name := _dotted(function)) in _LOOKERS and name not in theirs: return name
     return ''
 
-_MUTATORS = '''append appendleft extend extendleft insert remove pop popitem popleft clear sort reverse rotate update
-setdefault add discard'''.split()
-
 def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
     while isinstance(x, ast.Subscript): x = x.value
     return x
@@ -373,7 +370,7 @@ def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     changed = []
     for x in nodes:
         match x:
-            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in _MUTATORS: changed.append(_holder(y))
+            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(_holder(y))
             case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
     names = {x.id for x in changed if isinstance(x, ast.Name)}
     for x in nodes:   # A variable may stand for an attribute
