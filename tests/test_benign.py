@@ -354,8 +354,10 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
         '    def name(self, i): return self.by_id[i]["name"]\n    def reset(self): self.rows = []',
         ['d = D()\nfor i, c in enumerate("abc"): d.add(i, c)\nrows = d.rows\nrows.reverse()\nd.rows.pop(0)\n'
          'assert [d.name(i) for i in range(3)] == ["a", "b", "c"] and [r["name"] for r in d.rows] == ["b", "a"]',
-         'd = D()\nold = d.rows\nd.add(1, "a")\nold.append({"name": "b"})\nassert len(d.rows) == 2',
-         'd = D()\nold = d.rows\nd.reset()\nold.append(5)\nassert d.rows == [] and old == [5]']),
+         'd = D()\nold = d.rows\nd.reset()\nd.rows.append(5)\nassert d.rows == [5] and old == []',
+         'd = D()\nold = d.rows\nold.append(5)\nassert old == [5]',
+         'd = D()\nd.by_id.setdefault(1, {"name": "a"})\nassert d.name(1) == "a" and "a" in str(d.by_id)',
+         's = D()\ns.tags = {1, 2}\ns.tags.difference_update([1])\nassert s.tags == {2}']),
     'a list that is changed while it is used': (
         'class Q:\n    page = 0\n    def __init__(self): self.items = []\n'
         '    def run(self, f):\n        for i in range(2): f(i); self.items.append(("done", i))\n'
@@ -367,7 +369,7 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'nested containers': (
         'class G:\n    def __init__(self): self.rows, self.d = [[0] * 2 for _ in range(2)], {}\n'
         '    def total(self): return sum(map(sum, self.rows)) + sum(self.d.values())',
-        ['g = G()\ng.rows[0][1] = 5\nrow = g.rows[1]\nrow[0] += 2\ng.d["a"] = 1\ng.d.update(b=2)\ndel g.d["a"]\n'
+        ['g = G()\ng.rows[0][1] = 5\ng.rows[1][0] += 2\ng.d["a"] = 1\ng.d.update(b=2)\ndel g.d["a"]\n'
          'assert g.total() == 9 and g.rows == [[0, 5], [2, 0]] and g.d == {"b": 2} and dict(g.d) == {"b": 2}\n'
          'assert sorted(g.d) == ["b"] and list(g.d.items()) == [("b", 2)] and {**g.d} == {"b": 2}']),
     'a property that returns a copy': (
@@ -382,6 +384,7 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          'assert isinstance(lazy(), map)', 'assert isinstance(error(), LookupError) and str(error()) == "\'x\'"']),
     'exceptions of the tests': (
         'import json\nclass Bad(ValueError): pass\n'
+        'class Code(ValueError):\n    def __init__(self, x): self.x = x\n'
         'def twice(fn):\n    def w(*a):\n        try: return fn(*a)\n        except Exception: return fn(*a)\n'
         '    return w\n'
         'def name(fn):\n    try: fn()\n    except Exception as e: return type(e).__name__\n'
@@ -395,6 +398,7 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          '    def __init__(self, code): super().__init__("bad"); self.code = code\n'
          'err = Lost(7)\n@twice\ndef g(): raise err\ntry: g()\nexcept Net as e: assert e is err and e.code == 7\n'
          'else: assert False\nassert catches(g, Net)',
+         'def g(): raise Code({"code": 5})\nassert catches(g, ValueError)',
          'import json\ndef g(): json.loads("{")\nassert name(g) == "JSONDecodeError" and catches(g, ValueError)']),
     'issubclass of several': ('class Bad(ValueError): pass\nclass A: pass\nclass B(A): pass',
                    ['assert issubclass(Bad, ValueError) and not issubclass(Bad, KeyError)',
@@ -519,6 +523,11 @@ UNSUPPORTED = {
     'classes that the program decorates': (
         'def log(f): return lambda *a: f(*a)\ndef one(c): return c',
         ['class A:\n    @log\n    def f(self): return 1\nassert A().f() == 1', '@one\nclass A: pass\nassert A()']),
+    'changes of what a call returned': (
+        'class S:\n    def __init__(self): self.d = {}', ['s = S()\ns.d.setdefault("a", []).append(1)\nassert s.d']),
+    'an object of the tests kept by the program': (
+        'class S:\n    def __init__(self): self.d = {}',
+        ['class A: v = 1\ns = S()\ns.d["a"] = A()\nassert s.d["a"].v']),
     'container in a context': (
         'import contextlib\n@contextlib.contextmanager\ndef f(x):\n    x.append(1)\n    yield x\n    x.append(2)',
         ['x = []\nwith f(x): pass\nassert x == [1, 2]']),
@@ -610,6 +619,14 @@ NAMED_TESTS = ['assert g(f(1)) == 1', 'assert g(Point(3, 4)) == 3', 'assert h(f(
 @pytest.mark.parametrize('test', NAMED_TESTS)
 def test_a_named_tuple_may_be_passed_back(test):
     assert grade(NAMED, [test], function_name=['f', 'g', 'h', 'Point']).passed
+
+
+def test_a_job_without_tests_needs_no_reference():
+    assert grade('x = 1', [], function_name='x', reference='x = 2').passed
+
+
+def test_a_test_that_does_not_parse_says_so():
+    assert 'does not parse' in grade(RIGHT_F, ['assert f(1) == '], function_name='f').message
 
 
 @pytest.mark.parametrize('test', ["assert globals()['f'](1) == 2", "assert eval('f(1)') == 2", 'assert 1 == 2',

@@ -170,7 +170,7 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
         raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
     names = [x for x in ([names] if isinstance(names, str) else names) if x]
     if odd := [x for x in names if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
-    return Job(code, tuple(texts), limits or Limits(), tuple(names), reference=reference if reference.strip() else '')
+    return Job(code, tuple(texts), limits or Limits(), tuple(names), reference=reference)
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
 _Runs = dict[Job, list[tuple[Job, Report]]]
@@ -211,20 +211,27 @@ def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 
 _MOST_KNOWN = 1 << 12   # References with their tests, of one sandbox
+_BY_CHANCE = 'infra_error', 'timeout', 'memory_limit'   # Ends of a reference that another run may not have
+
+def _reasons(reference:Job, o:Outcome)->dict[str, Step]: # By test
+    "Why a reference fails tests."
+    said = [o.message if text == _UNREACHED.message else text for text in o.messages]
+    return {t: Step('unsupported', f'the reference fails this test: {text}')
+            for t, ok, text in zip(reference.tests, o.per_test, said) if not ok and o.kind != 'infra_error'}
 
 def _too_strict(jobs:Iterable[Job],
-                known:dict[Job, Outcome], # Of references; new ones are added
+                known:dict[Job, dict[str, Step]], # Of references; new ones are added
                 grade_all:Callable[[list[Job]], list[Outcome]]
                )->dict[Job, dict[str, Step]]: # For jobs that have a reference
     "The tests that a job's reference fails, each with the reason; they are the same whatever the program does."
-    right = {job: replace(job, code=job.reference, reference='') for job in jobs if job.reference}
-    found = {x: known[x] for x in right.values() if x in known}
-    if new := [x for x in dict.fromkeys(right.values()) if x not in found]: found |= zip(new, grade_all(new))
-    if len(known) > _MOST_KNOWN: known.clear()
-    known.update({x: o for x, o in found.items() if o.kind != 'infra_error'})
-    return {job: {t: Step('unsupported', f'the reference fails this test: {said or found[x].message}')
-                  for t, ok, said in zip(x.tests, found[x].per_test, found[x].messages) if not ok}
-            for job, x in right.items() if found[x].kind != 'infra_error'}
+    right = {job: replace(job, code=job.reference, reference='') for job in jobs}
+    found = {x: reasons for x in right.values() if (reasons := known.get(x)) is not None}
+    new = [x for x in dict.fromkeys(right.values()) if x not in found]
+    for x, o in zip(new, grade_all(new) if new else []):
+        found[x] = _reasons(x, o)
+        if len(known) > _MOST_KNOWN: known.clear()
+        if o.kind not in _BY_CHANCE: known[x] = found[x]
+    return {job: found[x] for job, x in right.items()}
 
 def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes them
                limits:Limits|None=None,                      # For each run of a program; the job's own by default
@@ -243,7 +250,7 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
     loaded = [job for job in cut if all(_steps(report, part)[0].kind == 'ok' for part, report in runs[job])]
     _add_runs(runs, [(job, part) for job in loaded for part in cut[job]], run_all, most_runs)
     def grade_all(jobs): return grade_many(jobs, None, progress, sandbox, 2 * max(len(job.tests) for job in jobs))
-    stated = [job for job in cut if job.reference]
+    stated = [job for job in cut if job.reference.strip() and job.tests]
     too_strict = _too_strict(stated, (sandbox or default_sandbox()).references, grade_all) if stated else {}
     outcomes = {job: _to_outcome(job, reports, too_strict.get(job, {})) for job, reports in runs.items()}
     return [outcomes[job] for job in todo]

@@ -134,7 +134,9 @@ class Host:
         while len(answer := self.read(self.link.receive())) == 5: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
         if answer[0] == 'raised':
-            e = self.exception(answer[1])(*answer[2])
+            kind, args = self.exception(answer[1]), answer[2]
+            try: e = kind(*args)
+            except Exception: e = kind.__new__(kind, *args)   # Of a class that needs others
             self.raised = [*self.raised[1 - _KEPT:], (e, answer[3])]
             raise e
         return answer[1]
@@ -247,6 +249,7 @@ def _ask(what:str)->Any:
 
 def _ask_text(what:str)->Any:
     def method(self, *args):
+        if self._remote.is_live: return DOINGS[what](self._remote.ask('data'), *args)
         text = self._remote.ask(what, *args)
         if ' at 0x' in text: self._remote.call.fail(Refused('a text with an address, which differs from run to run'))
         return text
@@ -320,7 +323,7 @@ def plain_methods()->frozenset[str]:
 
 # Methods that change a container
 MUTATORS = '''append appendleft extend extendleft insert remove pop popitem popleft clear sort reverse rotate update
-setdefault add discard subtract move_to_end'''.split()
+setdefault add discard subtract move_to_end difference_update intersection_update symmetric_difference_update'''.split()
 
 class Handle:
     "The judge's record of one remote value."
@@ -415,7 +418,7 @@ class Lent:
         except Exception as e:
             plain = tuple(a for a in e.args if type(a) in (str, int))
             number = max(self.raised, default=-1) + 1
-            self.raised[number] = e
+            self.raised[number] = e.with_traceback(None)
             self.raised.pop(number - _KEPT, None)
             return ['raised', base_names(type(e)), pack(plain, self.lend), number]
 
@@ -866,7 +869,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     call.missing = sorted(missing)
     given = {**vars(builtins), 'issubclass': call.is_subclass}
     space['__builtins__'] = {name: x for name, x in given.items() if name not in missing}
-    fixed = {n for n, x in found.items() if isinstance(x, (Remote, type))} - call.live
+    fixed = {n for n, x in found.items() if isinstance(x, type) or isinstance(x, Remote) and not x._remote.is_live}
     values = [n for n in script['names'] if n in found and n not in fixed]
     steps = []
     for source in script['statements']:

@@ -296,7 +296,7 @@ class Templates:
         self.packages = choose(modules)
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
-        self.references:dict[Job, Any] = {}   # What `grading` knows of right programs
+        self.references:dict[Job, dict[str, Step]] = {}   # Tests that right programs fail, as `grading` has found
         homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
         workers = workers or available_cores()
         spare = threading.Semaphore(workers - 1)

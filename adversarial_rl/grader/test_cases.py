@@ -317,14 +317,14 @@ def _classes_of_objects(nodes:list[ast.AST])->set[str]:
 def _makes(x:ast.AST|None, makers:set[str])->bool:
     "Whether an expression is, or holds, what one of these classes or functions makes, or one of these variables."
     match x:
-        case ast.Call(func=ast.Name(id=name)) if name in _EXCEPTIONS: return True
+        case ast.Call(func=ast.Name(id=name)) if f'{name}()' in makers: return True   # And not the class itself
         case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)): return name in makers
         case ast.List(elts=items) | ast.Tuple(elts=items): return any(_makes(y, makers) for y in items)
     return False
 
 def _makers(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     "Classes of objects in the tests, functions that return such objects, and variables that hold them."
-    makers = _classes_of_objects(nodes) - theirs
+    makers = _classes_of_objects(nodes) - theirs | {f'{name}()' for name in _EXCEPTIONS - theirs}
     for x in [*nodes, *nodes]:   # Twice, as a function may be above what it uses
         match x:
             case ast.Assign(targets=targets, value=value) if _makes(value, makers):
@@ -341,7 +341,10 @@ def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if _root(value) in asked: asked.add(name)
     calls = [x for x in nodes if isinstance(x, ast.Call) and _root(x.func) in asked]
-    return any(_makes(y, makers) for x in calls for y in [*x.args, *[k.value for k in x.keywords]])
+    given = [y for x in calls for y in [*x.args, *[k.value for k in x.keywords]]]
+    given += [x.value for x in nodes if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Subscript)
+              and _root(x.targets[0]) in asked]
+    return any(_makes(y, makers) for y in given)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
 # Functions that look into an object
@@ -349,7 +352,7 @@ _LOOKERS = '''id dir is_dataclass get_type_hints dataclasses.is_dataclass typing
 sys.getrefcount'''.split()
 # What a proxy or plain data has, of the names with underscores
 _NAMES = {*dir(RemoteCallable), '__name__', '__qualname__', '__annotations__'}
-_NAMES |= {name for t in (int, str, list, dict, set) for name in dir(t)}
+_NAMES = _NAMES - {'__slots__', '__module__'} | {name for t in (int, str, list, dict, set) for name in dir(t)}
 
 def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], told:set[str])->str:
     "What tests read of a value of the program that is not sent to them, such as the defaults of a function."
@@ -366,16 +369,13 @@ def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
     return x
 
 def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
-    "Names of attributes, and of variables of the program, that hold containers which the tests change."
+    "Names of attributes, and of variables of the program, whose containers the tests change where they name them."
     changed = []
     for x in nodes:
         match x:
             case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(_holder(y))
             case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
     names = {x.id for x in changed if isinstance(x, ast.Name)}
-    for x in nodes:   # A variable may stand for an attribute
-        match x:
-            case ast.Assign(targets=[ast.Name(id=name)], value=y) if name in names: changed.append(_holder(y))
     return names & theirs | {x.attr for x in changed if isinstance(x, ast.Attribute)}
 
 def _decorates_class(nodes:list[ast.AST], theirs:frozenset[str])->bool:
@@ -413,6 +413,8 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
         match x:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
                 if _uses(x, told): return 'the tests ask whether two objects are one'
+            case ast.Call(func=ast.Attribute(ast.Call(ast.Attribute(attr='setdefault' | 'get') as y), name)):
+                if name in MUTATORS and _root(y) in told: return 'the tests change what a call returned'
             case ast.Delete(targets=targets) if any(isinstance(y, ast.Name) and y.id in told for y in targets):
                 return 'the tests end the life of an object of the program'
             case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
@@ -616,7 +618,7 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody)
     bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
-    if entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
+    if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
     caught, raised = _caught_names(nodes, who.program)
     if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
     try:
