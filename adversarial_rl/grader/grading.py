@@ -161,9 +161,9 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
     "The job that is asked for; raises ValueError for something else."
     if isinstance(asked, Job): return replace(asked, limits=limits or asked.limits)
     if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
-    code, tests, *others = asked
-    stated:list[Any] = [*others, '', ''][:max(2, len(others))]
-    names, reference = stated
+    if not 2 <= len(asked) <= 4: raise ValueError(f'{len(asked)} items are not (program, tests, function, reference)')
+    fields:tuple[Any, ...] = *asked, '', ''
+    code, tests, names, reference = fields[:4]
     if not isinstance(tests, Iterable): raise ValueError(f'{tests!r} is no test and no list of tests')
     texts = split_tests(tests) if isinstance(tests, str) else list(tests)
     if wrong := [x for x in (code, reference, *texts) if not isinstance(x, str)]:

@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, MUTATORS, plain_attributes, PURE, RemoteCallable
+from .judge import ASKED, EXCEPTIONS, FUNCTIONS, MUTATORS, plain_attributes, PURE, RemoteCallable
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -301,7 +301,6 @@ def _is_shared(x:ast.AST)->bool:
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c6
 _BASES = {'object', 'ABC', 'Protocol', 'Generic'}   # Classes that bring no data
-_EXCEPTIONS = {name for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, BaseException)}
 
 def _classes_of_objects(nodes:list[ast.AST])->set[str]:
     "Classes in the tests whose instances are neither plain data nor functions; `object` is one."
@@ -324,7 +323,7 @@ def _makes(x:ast.AST|None, makers:set[str])->bool:
 
 def _makers(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     "Classes of objects in the tests, functions that return such objects, and variables that hold them."
-    makers = _classes_of_objects(nodes) - theirs | {f'{name}()' for name in _EXCEPTIONS - theirs}
+    makers = _classes_of_objects(nodes) - theirs | {f'{name}()' for name in EXCEPTIONS.keys() - theirs}
     for x in [*nodes, *nodes]:   # Twice, as a function may be above what it uses
         match x:
             case ast.Assign(targets=targets, value=value) if _makes(value, makers):
@@ -346,38 +345,24 @@ def _given_object(nodes:list[ast.AST], theirs:frozenset[str])->bool:
               and _root(x.targets[0]) in asked]
     return any(_makes(y, makers) for y in given)
 
-# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01cb
 # Functions that look into an object
 _LOOKERS = '''id dir is_dataclass get_type_hints dataclasses.is_dataclass typing.get_type_hints sys.getsizeof
 sys.getrefcount'''.split()
 # What a proxy or plain data has, of the names with underscores
-_NAMES = {*dir(RemoteCallable), '__name__', '__qualname__', '__annotations__'}
-_NAMES = _NAMES - {'__slots__', '__module__'} | {name for t in (int, str, list, dict, set) for name in dir(t)}
+_NAMES = {name for t in (RemoteCallable, int, str, list, dict, set) for name in dir(t)} - {'__slots__', '__module__'}
 
 def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], told:set[str])->str:
     "What tests read of a value of the program that is not sent to them, such as the defaults of a function."
     for x in nodes:
         match x:
             case ast.Attribute(value=y, attr=name, ctx=ast.Load()) if name[:2] == name[-2:] == '__':
-                if name not in _NAMES and _root(y) in told: return name
+                if name not in (*_NAMES, *ASKED) and _root(y) in told: return name
             case ast.Call(func=function, args=[y, *_]) if _uses(y, told):
                 if (name := _dotted(function)) in _LOOKERS and name not in theirs: return name
     return ''
 
-def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
-    while isinstance(x, ast.Subscript): x = x.value
-    return x
-
-def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
-    "Names of attributes, and of variables of the program, whose containers the tests change where they name them."
-    changed = []
-    for x in nodes:
-        match x:
-            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(_holder(y))
-            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
-    names = {x.id for x in changed if isinstance(x, ast.Name)}
-    return names & theirs | {x.attr for x in changed if isinstance(x, ast.Attribute)}
-
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01ce
 def _decorates_class(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     "Whether the program decorates a class of the tests, or a method of one."
     classes = [x for x in nodes if isinstance(x, ast.ClassDef)]
@@ -397,6 +382,7 @@ def _shares_context(x:ast.With, containers:set[str], nodes:list[ast.AST])->str:
     shared = any(y.id in names for y in read)
     return 'a context of the program may change a container of the tests' if shared else ''
 
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01d1
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
     if _decorates_class(nodes, theirs): return 'the program decorates a class of the tests'
@@ -603,6 +589,21 @@ def _plain_call(tree:ast.Module, entry_points:tuple[str, ...])->str: # '' for ot
             asked = name in entry_points if entry_points else not hasattr(builtins, name) and name not in _OUTSIDE
             return name if asked and all(map(is_literal, [*args, value])) else ''
     return ''
+
+# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0118b
+def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
+    while isinstance(x, ast.Subscript): x = x.value
+    return x
+
+def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
+    "Names of attributes, and of variables of the program, whose containers the tests change where they name them."
+    changed = []
+    for x in nodes:
+        match x:
+            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(_holder(y))
+            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
+    names = {x.id for x in changed if isinstance(x, ast.Name)}
+    return names & theirs | {x.attr for x in changed if isinstance(x, ast.Attribute)}
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 _SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
