@@ -67,7 +67,7 @@ def ending(report:Report, # Facts of one run
     if report.killed == 'judge': return Step('crash', 'it ended its judge or its template, twice')
     if not any(step.kind == 'gone' for step in report.steps): return None
     used = report.cpu >= limits.cpu_seconds / 2   # Shared machines undercount it
-    if report.status == -signal.SIGXCPU or report.status == -signal.SIGKILL and used:
+    if report.status in (-signal.SIGXCPU, -signal.SIGPROF) or report.status == -signal.SIGKILL and used:
         return Step('timeout', f'no end after {limits.cpu_seconds:g} s of processor time')
     if report.status and report.status < 0:
         return Step('crash', f'ended by signal {-report.status}: {signal.strsignal(-report.status)}')

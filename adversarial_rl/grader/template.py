@@ -4,8 +4,9 @@
 
 # %% auto #0
 __all__ = ['PRELOAD', 'preload', 'keep_zones', 'fails', 'Steward', 'Site', 'Layers', 'probed_bytes', 'Walls', 'fork', 'Newborn',
-           'bear', 'read_text', 'Child', 'Candidate', 'Judge', 'ScriptJudge', 'Run', 'offspring', 'sweep', 'kill',
-           'end', 'remove_folder', 'JudgeKeeper', 'Runner', 'forget', 'Server', 'Rehearsal', 'main']
+           'bear', 'read_text', 'Child', 'Candidate', 'KeptCandidate', 'Judge', 'ScriptJudge', 'Run', 'offspring',
+           'sweep', 'kill', 'end', 'remove_folder', 'Keeper', 'processor_seconds', 'CandidateKeeper', 'Runner',
+           'forget', 'Server', 'Rehearsal', 'main']
 
 # %% ../../nbs/03_grader/06_template.ipynb #ee1d6edb
 import fcntl
@@ -13,6 +14,7 @@ import gc
 import importlib
 import io
 import json
+import linecache
 import mmap
 import os
 import resource
@@ -75,6 +77,7 @@ class Steward:
     def __init__(self, numbers:int): # Descriptor of the kernel's last process number, or -1
         self.orders, other_end = socket.socketpair()
         fork(self.live, other_end, numbers)
+        self.is_mounted = True
         other_end.close()
         if numbers >= 0: os.close(numbers)
 
@@ -94,12 +97,14 @@ class Steward:
 
     def drop_scratch(self):
         "Order that the folder of scratch files is dropped."
-        self.orders.send(b'\0')
+        if self.is_mounted: self.orders.send(b'\0')
+        self.is_mounted = False
 
     def prepare(self, number:int): # The last process number before the next child, at least 1
         "Order a new folder and process number for the next child; raises `OSError`."
         self.orders.send(bytes([number]))
         if not self.orders.recv(1): raise OSError('no scratch folder')
+        self.is_mounted = True
 
 # %% ../../nbs/03_grader/06_template.ipynb #0d7e4c83
 _LAYERS = 'namespaces', 'landlock', 'seccomp', 'user'
@@ -274,12 +279,13 @@ class Newborn(BaseException):
     def __init__(self, child:'Child'): self.child = child
 
 def bear(child:'Child',
-         unused:socket.socket|None=None # Closed in the child: to free an open one takes long
-        )->int:                         # Its number
+         *unused:socket.socket|None # Closed in the child: to free open ones takes long
+        )->int:                     # Its number
     "Fork a child, which `_live_inside` lets live."
     if child.walls.steward: child.walls.steward.prepare(child.number)
     if pid := os.fork(): return pid
-    if unused: unused.close()
+    for sock in unused:
+        if sock: sock.close()
     raise Newborn(child)
 
 def read_text(fd:int)->str:
@@ -339,6 +345,29 @@ _GROWTH = 1 << 23   # Bytes by which a judge may grow
 def _peak_bytes()->int:
     "The most memory that this process has held at a time."
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 << 10 if sys.platform == 'linux' else 1)
+
+class KeptCandidate(Child):
+    "Runs stateless programs one after another: orders on 3, with the descriptors of requests, answers and a text."
+    number, in_scratch = 70, False
+    def live(self)->NoReturn:
+        self.enter()
+        codec.READ.update(AS_NUMPY)
+        orders = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=3)
+        least, memory = _peak_bytes(), resource.getrlimit(resource.RLIMIT_AS)
+        while True:
+            try: (name, seconds, depth), fds = recv_frame(orders, 3)
+            except EOFError: os._exit(0)
+            sys.setrecursionlimit(depth)
+            signal.setitimer(signal.ITIMER_PROF, seconds)   # Of processor time; its signal ends the process
+            code = read_text(fds[2])
+            candidate(Link(*fds[:2]), code, name)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            vars(sys.modules[name]).clear()
+            linecache.clearcache()
+            gc.collect()
+            _close_all(*fds)
+            same = _peak_bytes() <= least + _GROWTH and resource.getrlimit(resource.RLIMIT_AS) == memory
+            orders.send(b'k' if same else b'K')
 
 class Judge(Child):
     "Judges programs whose tests are data: orders on 3, with descriptors."
@@ -477,37 +506,62 @@ def remove_folder(path:str # Removed with all it holds; left as it is where the 
     except OSError: pass
 
 # %% ../../nbs/03_grader/06_template.ipynb #d02f7a9c
-class JudgeKeeper:
-    "Keeps one judge for the next program, with that program's memory limit."
-    def __init__(self, walls:Walls):
-        self.walls, self.memory_mb = walls, 0
-        self.pid:int|None = None
+class Keeper:
+    "Keeps one process for the next program, with that program's memory limit."
+    def __init__(self, kind:type[Child], walls:Walls):
+        self.kind, self.walls, self.memory_mb = kind, walls, 0
+        self.pid = 0   # For none
         self.orders:socket.socket|None = None
 
-    def get(self, limits:Limits)->socket.socket: # Socket for its jobs
-        "The judge, or a new one where there is none with this memory limit."
+    def get(self, limits:Limits)->socket.socket: # For its orders
+        "Its socket, or that of a new process where there is none with this memory limit."
         if self.orders and self.memory_mb == limits.memory_mb: return self.orders
         self.end()
         orders, other_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         theirs = other_end.detach()   # A child frees the template's objects, which closes their sockets
         kernel = rlimits(limits, self.walls.mapped)
         kernel.pop(resource.RLIMIT_CPU)
-        self.pid = bear(Judge(self.walls, kernel, (-1, -1, theirs)))
+        self.pid = bear(self.kind(self.walls, kernel, (-1, -1, theirs)))
         os.close(theirs)
         self.orders, self.memory_mb = orders, limits.memory_mb
         return orders
 
-    def end(self):
-        "End the judge, if there is one."
+    def end(self, patience:float=0)->tuple[int|None, float]: # As `end`
+        "End the process, if there is one."
         if self.orders: self.orders.close()
-        if self.pid: end(self.pid, 0, bool(self.walls.filter))
-        self.pid = self.orders = None
+        ended = end(self.pid, patience, bool(self.walls.filter)) if self.pid else (0, 0.)
+        self.pid, self.orders = 0, None
+        return ended
+
+def processor_seconds(pid:int)->float:
+    "Processor time of another process; the number of its clock is made as in Linux's `posix-timers.h`."
+    return time.clock_gettime(~pid << 3 | 2)
+
+class CandidateKeeper(Keeper):
+    "Keeps a process for stateless programs."
+    def __init__(self, walls:Walls):
+        super().__init__(KeptCandidate, walls)
+        self.before = 0.   # Its processor time at the start of a program
+
+    def start(self, name:str, limits:Limits, fds:tuple[int, int, int])->int: # The number of the process
+        "Run a program; descriptors of requests, answers and its text."
+        send_frame(self.get(limits), [name, rlimits(limits, 0)[resource.RLIMIT_CPU][0], limits.depth], fds)
+        self.before = processor_seconds(self.pid)
+        return self.pid
+
+    def stop(self, letter:bytes)->tuple[int|None, float]: # As `end`
+        "After a judge's letter, wait until the program is forgotten, or end the process where all is not as before."
+        used, orders = processor_seconds(self.pid) - self.before, self.orders
+        if letter == b'k' and orders and select.select([orders], [], [], 0.05)[0] and orders.recv(1) == b'k':
+            return 0, used
+        return self.end(0.05 if letter == b'g' else 0)[0], used
 
 # %% ../../nbs/03_grader/06_template.ipynb #27ec60b8
 class Runner:
     "Runs one program and says how it ended."
     def __init__(self, client:socket.socket, walls:Walls):
-        self.client, self.walls, self.alone, self.judge = client, walls, bool(walls.filter), JudgeKeeper(walls)
+        self.client, self.walls, self.alone, self.judge = client, walls, bool(walls.filter), Keeper(Judge, walls)
+        self.kept = CandidateKeeper(walls)
 
     def run(self, order:dict[str, Any], report:int, screen:int, code:int, tests:int)->dict[str, Any]:
         "Fork a judge where none is kept, and a candidate; the facts that the client cannot see itself."
@@ -517,13 +571,15 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'], limits.depth,
-                             order['script']), self.judge.orders)
+        keep = order['stateless'] and self.alone
+        if keep: pid = self.kept.start(order['name'], limits, (asked, answer, code))
+        else: pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'],
+                                   limits.depth, order['script']), self.judge.orders, self.kept.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
         finally:
             _close_all(screen, *fds)
-            status, cpu = end(pid, 0.05 if letter == b'g' else 0, self.alone)
+            status, cpu = self.kept.stop(letter) if keep else end(pid, 0.05 if letter == b'g' else 0, self.alone)
         return dict(killed=run.killed, status=0 if letter == b'k' else status, cpu=cpu,
                     seconds=time.monotonic() - run.start)
 
@@ -654,6 +710,7 @@ def _serve_inside(client:socket.socket, parent:int, site:Site):
     server = Server(client, walls)
     server.serve()
     server.judge.end()
+    server.kept.end()
     if walls.steward: walls.steward.orders.close()
     sweep(walls.apart)
 
