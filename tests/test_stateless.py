@@ -71,7 +71,7 @@ class Mutant(ast.NodeTransformer):
 
 
 def mutants(code):
-    "A program and some that differ from it in one place; most are wrong, some break and some never end."
+    "A program and some that differ from it in one place; most are wrong, and some break."
     texts = [ast.unparse(ast.fix_missing_locations(Mutant(k).visit(ast.parse(code)))) for k in range(7)]
     return dict.fromkeys([code, *texts])
 
@@ -81,7 +81,7 @@ def test_verdicts_are_those_of_a_process_for_each_program(sandbox, apart):
              for p in starter_problems('held_out', 24) for code in mutants(p.reference_solution)]
     assert len(asked) > 100 and all(stateless(job.code) for job in asked)
     together = grade_many(asked, sandbox=sandbox)
-    assert len({o.kind for o in together}) >= 4
+    assert {o.kind for o in together} >= {'success', 'assertion_failure', 'runtime_error'}
     assert facts(together) == facts(apart(asked))
 
 
