@@ -90,7 +90,10 @@ ODD = {
     'computes for ever in C': 'def f(x): return 10 ** 10 ** 8 % 7 if x else 1',
     'takes too much at once': 'def f(x): return len("a" * 10 ** 11) if x else 1',
     'takes more and more': 'def f(x):\n    y = [0]\n    while x: y += y\n    return 1',
-    'keeps a cycle': 'def f(x):\n    y = ["a" * (40 << 20)]\n    y.append(y)\n    return 1 - x + len("a" * (20 << 20) * x)',
+    'keeps a cycle': '''def f(x):
+    y = ["a" * (40 << 20)]
+    y.append(y)
+    return 1 - x + len("a" * (20 << 20) * x)''',
     'recurs': 'def f(x): return f(x) if x else 1',
     'is nested deeply': 'def f(x):\n    y = []\n    for _ in range(10 ** 5 * x): y = [y]\n    return y or 1',
     'frees a deep list': 'def f(x):\n    y = []\n    for _ in range(10 ** 6 * x): y = [y]\n    del y\n    return 1',

