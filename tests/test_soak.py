@@ -47,7 +47,8 @@ def test_many_jobs():
             wanted.append(False)
         else:
             tests = (f'assert f(2) == {2 * n}', f'assert f(3) == {3 * n + n % 2}')
-            jobs.append(Job(f'def f(x): return x * {n}', tests, BRIEF))
+            remembers = '\nseen = 0' if n // 2 % 2 else ''   # A process of its own
+            jobs.append(Job(f'def f(x): return x * {n}{remembers}', tests, BRIEF))
             wanted.append(n % 2 == 0)
     with Sandbox(workers=2) as s:
         s.map(jobs[:400])

@@ -35,8 +35,11 @@ _NODES = (
 
 # %% ../../nbs/03_grader/07_stateless.ipynb #54ec068d
 def _pairs(tree:ast.AST)->Iterator[tuple[ast.AST, ast.AST]]: # Holder and node
-    for holder in ast.walk(tree):
-        for node in ast.iter_child_nodes(holder): yield holder, node
+    holders = [tree]
+    for holder in holders:
+        for node in ast.iter_child_nodes(holder):
+            holders.append(node)
+            yield holder, node
 
 def _bound(f:ast.FunctionDef)->set[str]:
     "Names that are parameters or are bound somewhere in a function."
