@@ -41,10 +41,12 @@ def _pairs(tree:ast.AST)->Iterator[tuple[ast.AST, ast.AST]]: # Holder and node
             holders.append(node)
             yield holder, node
 
-def _bound(f:ast.FunctionDef)->set[str]:
-    "Names that are parameters or are bound somewhere in a function."
-    return ({a.arg for a in ast.walk(f.args) if isinstance(a, ast.arg)} |
-            {n.id for n in ast.walk(f) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)})
+def _bound(f:ast.FunctionDef)->tuple[set[str], set[str]]:
+    "A function's own names, and those that are bound in its comprehensions alone."
+    def stored(tree): return {n for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
+    inner = {n for c in ast.walk(f) if isinstance(c, ast.comprehension) for n in stored(c.target)}
+    own = {a.arg for a in ast.walk(f.args) if isinstance(a, ast.arg)} | {n.id for n in stored(f) - inner}
+    return own, {n.id for n in inner} - own
 
 def _consumed(holder:ast.AST, node:ast.AST)->bool:
     "Whether an iterator ends where it is made."
@@ -67,7 +69,7 @@ def _keeps(holder:ast.AST, node:ast.AST, functions:set[str], bound:set[str])->bo
     "Whether a node of a function may keep something, or show an address."
     called = isinstance(holder, ast.Call) and node is holder.func
     if isinstance(node, ast.Attribute): return not called or node.attr not in _METHODS
-    if isinstance(node, ast.Name): return node.id not in (functions if called else bound)
+    if isinstance(node, ast.Name): return node.id not in (functions - bound if called else bound)
     if called or not isinstance(node, _NODES): return True
     if _decodes(node): return True
     if _makes_iterator(node): return not _consumed(holder, node)
@@ -85,8 +87,9 @@ def _plain_function(f:ast.stmt, functions:set[str])->bool: # Names that may be c
     if isinstance(f, ast.Expr): return isinstance(f.value, ast.Constant)
     if not isinstance(f, ast.FunctionDef) or f.decorator_list: return False
     if not all(isinstance(x, _NOTES) for note in _annotations(f) for x in ast.walk(note)): return False
-    bound, defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
-    return (all(isinstance(x, ast.Constant) for x in defaults) and not bound & (functions | set(dir(builtins)))
+    (own, inner), defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
+    bound = own | inner
+    return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & (functions | set(dir(builtins)))
             and not any(name.startswith('__') for name in bound)
             and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(f)))
 
