@@ -20,7 +20,8 @@ from pathlib import Path
 from adversarial_rl.record.tables import markdown_table, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = [f'tests/test_{name}.py' for name in ('hostile', 'attackers', 'benign', 'grader_modules', 'grader_robustness')]
+TESTS = [f'tests/test_{name}.py'
+         for name in ('hostile', 'attackers', 'benign', 'stateless', 'grader_modules', 'grader_robustness')]
 NOBODY = ['--user', '65534:65534']
 OPEN = [f'--security-opt={what}=unconfined' for what in ('seccomp', 'apparmor', 'systempaths')]
 ROOT_USER = [*OPEN, '--cap-add=SYS_ADMIN', '--cap-add=SYS_PTRACE']
@@ -62,7 +63,7 @@ def build(python, folder)->dict:
         subprocess.run([python, '-m', 'venv', venv], check=True)
         shutil.copytree(prefix, base, symlinks=True)
     for inside in venv/'bin'/'python', base/'bin'/name:
-        packages = ['setuptools', 'wheel', 'numpy', 'pytest', 'pytest-xdist']
+        packages = ['setuptools', 'wheel', 'hypothesis', 'numpy', 'pytest', 'pytest-xdist']
         pip = [inside, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--progress-bar', 'off']
         if not (base/'built').exists(): subprocess.run([*pip, *packages], check=True)
         subprocess.run([*pip, '--force-reinstall', '--no-deps', '--no-build-isolation', copy(folder)], check=True)
