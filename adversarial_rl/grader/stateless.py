@@ -18,6 +18,7 @@ from .test_cases import parse_source
 # %% ../../nbs/03_grader/07_stateless.ipynb #0fa4f222
 _PLAIN = set('abs all any bin bool chr dict divmod float hex int len list max min oct ord pow range repr round sorted '
              'str sum tuple'.split())
+_BUILTINS = set(dir(builtins))
 _ITERATORS, _VIEWS = {'enumerate', 'reversed', 'zip'}, {'items', 'keys'}
 _CONSUMERS = {'all', 'any', 'dict', 'list', 'max', 'min', 'sorted', 'tuple'}   # Of one argument; `max` can return it
 _ONE_BY_ONE = {'enumerate', 'sum'}   # Take another argument, too
@@ -43,10 +44,11 @@ def _pairs(tree:ast.AST)->Iterator[tuple[ast.AST, ast.AST]]: # Holder and node
 
 def _bound(f:ast.FunctionDef)->tuple[set[str], set[str]]:
     "A function's own names, and those that are bound in its comprehensions alone."
-    def stored(tree): return {n for n in ast.walk(tree) if isinstance(n, ast.Name) and not isinstance(n.ctx, ast.Load)}
-    inner = {n for c in ast.walk(f) if isinstance(c, ast.comprehension) for n in stored(c.target)}
-    own = {a.arg for a in ast.walk(f.args) if isinstance(a, ast.arg)} | {n.id for n in stored(f) - inner}
-    return own, {n.id for n in inner} - own
+    nodes = [*ast.walk(f)]
+    stored = {x for x in nodes if isinstance(x, ast.Name) and not isinstance(x.ctx, ast.Load)}
+    inner = stored & {x for c in nodes if isinstance(c, ast.comprehension) for x in ast.walk(c.target)}
+    own = {x.arg for x in nodes if isinstance(x, ast.arg)} | {x.id for x in stored - inner}
+    return own, {x.id for x in inner} - own
 
 def _consumed(holder:ast.AST, node:ast.AST)->bool:
     "Whether an iterator ends where it is made."
@@ -89,7 +91,7 @@ def _plain_function(f:ast.stmt, functions:set[str])->bool: # Names that may be c
     if not all(isinstance(x, _NOTES) for note in _annotations(f) for x in ast.walk(note)): return False
     (own, inner), defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
     bound = own | inner
-    return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & (functions | set(dir(builtins)))
+    return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & (functions | _BUILTINS)
             and not any(name.startswith('__') for name in bound)
             and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(f)))
 
@@ -110,7 +112,7 @@ def _stateless(code:str)->bool:
     try: tree = parse_source(code, _LONGEST)
     except SyntaxError: return False
     own = {f.name for f in tree.body if isinstance(f, ast.FunctionDef)}
-    if not own or own & set(dir(builtins)) or any(name.startswith('__') for name in own): return False
+    if not own or own & _BUILTINS or any(name.startswith('__') for name in own): return False
     try: return all(_plain_function(f, own | _PLAIN | _ITERATORS) for f in tree.body)
     except RecursionError: return False
 
