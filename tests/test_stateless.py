@@ -1,5 +1,7 @@
 "Programs whose text shows that they remember nothing share a process; that must show in their speed alone."
 import ast
+import os
+import signal
 import symtable
 import sys
 import time
@@ -129,6 +131,34 @@ def test_the_same_process_runs_stateless_programs_and_no_others(sandbox):
     assert not grade_many(jobs(ODD['hangs'], ['assert f(1) == 1']), sandbox=sandbox)[0].passed
     assert grade_many(jobs(PLAIN.format(1), ['assert f(1) == 2']), sandbox=sandbox)[0].passed
     assert len(children(sandbox)) == len(before) and len(children(sandbox) - before) >= 1
+
+
+def test_what_earlier_programs_left_in_memory_decides_nothing(sandbox, apart):
+    "Not even where another test hangs, too."
+    untidy = jobs('def f(x): return len([0] * x + ["\\N{BULLET}"])', ['assert f(300000) == 300001'])
+    code = 'def f(x):\n    while x < 0: x = x\n    return len("a" * (x << 10))'
+    asked = jobs(code, ['assert f(65300) == 65300 << 10', 'assert f(-1) == 0'], n=4)
+    together = [o for job in asked for o in grade_many([*untidy, job], sandbox=sandbox)[1:]]
+    assert facts(together) == facts(apart(asked)) and any(any(o.per_test) for o in together)
+
+
+def test_a_lost_process_is_replaced(sandbox):
+    grade_many(jobs(OTHER.format(0), ['assert f(1) == 1']), sandbox=sandbox)
+    others, template = children(sandbox), sandbox.pids()
+    grade_many(jobs(PLAIN.format(0), ['assert f(1) == 1']), sandbox=sandbox)
+    [kept] = children(sandbox) - others
+    os.kill(int(kept), signal.SIGKILL)
+    for _ in range(2): assert grade_many(jobs(PLAIN.format(0), ['assert f(1) == 1']), sandbox=sandbox)[0].passed
+    assert sandbox.pids() == template and kept not in children(sandbox) and len(children(sandbox) - others) == 1
+
+
+def test_a_caller_that_ignores_the_signal_has_the_limit_all_the_same(request):
+    before = signal.signal(signal.SIGPROF, signal.SIG_IGN)
+    try:
+        with Sandbox(1, off=filter(None, request.config.getoption('--off').split(','))) as s:
+            [o] = grade_many(jobs(ODD['hangs'], ['assert f(1) == 1']), sandbox=s)
+    finally: signal.signal(signal.SIGPROF, before)
+    assert (o.kind, 'processor time' in o.message) == ('timeout', True)
 
 
 def test_each_program_has_all_of_the_depth_and_of_the_processor_time(sandbox, apart):

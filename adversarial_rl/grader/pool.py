@@ -131,9 +131,9 @@ def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, A
 
 def _disturbed(report:Report)->bool:
     "Whether earlier programs of the same process may have had a part in how this one ended."
-    if report.killed == 'wall' or report.status == -signal.SIGPROF: return False
-    starved = any(step.kind == 'memory_limit' for step in report.steps)
-    return bool(report.killed or report.status != 0 or report.error or starved)
+    if any(step.kind == 'memory_limit' for step in report.steps): return True
+    stopped = report.killed == 'wall' or report.status == -signal.SIGPROF
+    return not stopped and bool(report.killed or report.status != 0 or report.error)
 
 # %% ../../nbs/03_grader/08_pool.ipynb #2e9fb650
 class Template:

@@ -71,7 +71,8 @@ def _keeps(holder:ast.AST, node:ast.AST, functions:set[str], bound:set[str])->bo
     "Whether a node of a function may keep something, or show an address."
     called = isinstance(holder, ast.Call) and node is holder.func
     if isinstance(node, ast.Attribute): return not called or node.attr not in _METHODS
-    if isinstance(node, ast.Name): return node.id not in (functions - bound if called else bound)
+    if isinstance(node, ast.Name):
+        return node.id in bound or node.id not in functions if called else node.id not in bound
     if called or not isinstance(node, _NODES): return True
     if _decodes(node): return True
     if _makes_iterator(node): return not _consumed(holder, node)
@@ -84,14 +85,19 @@ def _keeps(holder:ast.AST, node:ast.AST, functions:set[str], bound:set[str])->bo
 _LONGEST = 20_000   # Characters
 _NOTES = (ast.Name, ast.Load, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr)   # In annotations
 
+def _is_type(x:ast.AST, functions:set[str])->bool: # Those of the module, and Python's
+    "Whether a part of an annotation may name a type; a function's text, as in a KeyError, would show its address."
+    own = isinstance(x, ast.Name) and (x.id.startswith('__') or x.id in functions and x.id not in _BUILTINS)
+    return isinstance(x, _NOTES) and not own
+
 def _plain_function(f:ast.stmt, functions:set[str])->bool: # Names that may be called
     "Whether a statement of a module is a function that keeps nothing, or a text."
     if isinstance(f, ast.Expr): return isinstance(f.value, ast.Constant)
     if not isinstance(f, ast.FunctionDef) or f.decorator_list: return False
-    if not all(isinstance(x, _NOTES) for note in _annotations(f) for x in ast.walk(note)): return False
+    if not all(_is_type(x, functions) for note in _annotations(f) for x in ast.walk(note)): return False
     (own, inner), defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
     bound = own | inner
-    return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & (functions | _BUILTINS)
+    return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & functions and not inner & _BUILTINS
             and not any(name.startswith('__') for name in bound)
             and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(f)))
 

@@ -30,7 +30,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
-from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits
+from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits, whole_seconds
 from .judge import candidate, judge
 from .packages import AS_ANSWERS, AS_NUMPY, load, Packages
 
@@ -358,7 +358,7 @@ class KeptCandidate(Child):
             try: (name, seconds, depth), fds = recv_frame(orders, 3)
             except EOFError: os._exit(0)
             sys.setrecursionlimit(depth)
-            signal.setitimer(signal.ITIMER_PROF, seconds)   # Of processor time; its signal ends the process
+            signal.setitimer(signal.ITIMER_PROF, min(seconds, 1 << 30))   # Its signal ends the process
             code = read_text(fds[2])
             candidate(Link(*fds[:2]), code, name)
             signal.setitimer(signal.ITIMER_PROF, 0)
@@ -543,10 +543,13 @@ class CandidateKeeper(Keeper):
         super().__init__(KeptCandidate, walls)
         self.before = 0.   # Its processor time at the start of a program
 
-    def start(self, name:str, limits:Limits, fds:tuple[int, int, int])->int: # The number of the process
-        "Run a program; descriptors of requests, answers and its text."
-        send_frame(self.get(limits), [name, rlimits(limits, 0)[resource.RLIMIT_CPU][0], limits.depth], fds)
-        self.before = processor_seconds(self.pid)
+    def start(self, name:str, limits:Limits, fds:tuple[int, int, int])->int: # The number of the process, 0 for none
+        "Run a program, if the process is not lost; descriptors of requests, answers and its text."
+        try:
+            orders = self.get(limits)
+            self.before = processor_seconds(self.pid)
+            send_frame(orders, [name, whole_seconds(limits), limits.depth], fds)
+        except OSError: self.end()
         return self.pid
 
     def stop(self, letter:bytes)->tuple[int|None, float]: # As `end`
@@ -571,15 +574,15 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        keep = order['stateless'] and self.alone
-        if keep: pid = self.kept.start(order['name'], limits, (asked, answer, code))
-        else: pid = bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'],
-                                   limits.depth, order['script']), self.judge.orders, self.kept.orders)
+        may_keep = order['stateless'] and self.alone
+        kept = self.kept.start(order['name'], limits, (asked, answer, code)) if may_keep else 0
+        pid = kept or bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'],
+                                     limits.depth, order['script']), self.judge.orders, self.kept.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
         finally:
             _close_all(screen, *fds)
-            status, cpu = self.kept.stop(letter) if keep else end(pid, 0.05 if letter == b'g' else 0, self.alone)
+            status, cpu = self.kept.stop(letter) if kept else end(pid, 0.05 if letter == b'g' else 0, self.alone)
         return dict(killed=run.killed, status=0 if letter == b'k' else status, cpu=cpu,
                     seconds=time.monotonic() - run.start)
 
@@ -769,7 +772,7 @@ def main(home:str,   # Folder this process makes and removes
         ):
     "Run a template; its standard input is the socket of its client."
     signal.pthread_sigmask(signal.SIG_SETMASK, ())   # What a client ignores or blocks is inherited
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number in signal.SIGCHLD, signal.SIGPROF, signal.SIGXCPU: signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _stopper(os.getpid()))
     isolation.prctl(isolation.PR_SET_PDEATHSIG, signal.SIGTERM)
