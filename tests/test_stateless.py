@@ -142,6 +142,16 @@ def test_what_earlier_programs_left_in_memory_decides_nothing(sandbox, apart):
     assert facts(together) == facts(apart(asked)) and any(any(o.per_test) for o in together)
 
 
+def test_a_first_division_of_large_integers_leaves_nothing(sandbox, apart):
+    "From Python 3.12 on it imports a module, for which a deep program may have no calls left."
+    divide = 'divmod(3 ** 20000, 7 ** 5000)[0] % 10'
+    first = jobs(f'def f(n): return {divide}', ['f(0)'])
+    code = f'def f(n): return {divide} if n < 1 else f(n - 1)'
+    deep = [job for n in range(940, 1000, 2) for job in jobs(code, [f'f({n})'])]
+    alone = facts(apart(deep))
+    assert facts(grade_many([*first, *deep], sandbox=sandbox)[1:]) == alone
+
+
 def test_a_lost_process_is_replaced(sandbox):
     grade_many(jobs(OTHER.format(0), ['assert f(1) == 1']), sandbox=sandbox)
     others, template = children(sandbox), sandbox.pids()

@@ -139,6 +139,6 @@ def _gives_data(form:Any, given:bool)->bool: # Part of a test; whether it is in 
 def gives_data(test:str # As a judge reads it
               )->bool:
     "Whether a test gives the program nothing but numbers, texts, and lists, tuples and dictionaries of them."
-    try: return _gives_data(json.loads(test), False)
+    try: return isinstance(form := json.loads(test), list) and _gives_data(form, False)   # A script is a dictionary
     except RecursionError: return False
 

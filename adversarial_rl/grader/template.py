@@ -35,7 +35,7 @@ from .judge import candidate, judge
 from .packages import AS_ANSWERS, AS_NUMPY, load, Packages
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
-PRELOAD = '''collections copy datetime decimal enum fractions functools heapq itertools json math operator re
+PRELOAD = '''_pylong collections copy datetime decimal enum fractions functools heapq itertools json math operator re
 string time types typing'''.split()
 _MORE = '''
 __future__ _strptime array ast asyncio base64 bisect bz2 calendar cmath colorsys concurrent.futures.thread configparser
