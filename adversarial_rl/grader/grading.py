@@ -16,8 +16,8 @@ from typing import Any
 
 from ..core.parallel import dealt_out
 from .execution import Limits, LONGEST, Step
-from .pool import default_sandbox, Job, planned, Report, Sandbox
-from .stateless import gives_data, stateless
+from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
+from .stateless import stateless
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/09_grading.ipynb #ca20c481
@@ -178,9 +178,8 @@ _Runs = dict[Job, list[tuple[Job, Report]]]
 _MOST_TOGETHER = 128   # Tests whose messages fit into one report, however long they are
 
 def _can_share(part:Job)->bool:
-    "Whether nothing that these tests give to the program outlives a call or shows an address."
-    texts = [planned(test, part.entry_points)[0] for test in part.tests]
-    return len(texts) <= _MOST_TOGETHER and all(map(gives_data, texts))
+    "Whether the tests of several authors may meet one process of the program."
+    return len(part.tests) <= _MOST_TOGETHER and may_share(part)
 
 def _took_nothing(part:Job, report:Report)->bool:
     "Whether no test can have taken time or memory from another: none was stopped, and none ran out of memory."

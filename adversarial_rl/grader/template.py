@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['PRELOAD', 'preload', 'keep_zones', 'fails', 'Steward', 'Site', 'Layers', 'probed_bytes', 'Walls', 'fork', 'Newborn',
-           'bear', 'read_text', 'Child', 'Candidate', 'KeptCandidate', 'Judge', 'ScriptJudge', 'Run', 'offspring',
-           'sweep', 'kill', 'end', 'remove_folder', 'Keeper', 'processor_seconds', 'CandidateKeeper', 'Runner',
-           'forget', 'Server', 'Rehearsal', 'main']
+           'bear', 'read_text', 'Child', 'Candidate', 'Kept', 'KeptCandidate', 'Judge', 'ScriptJudge', 'Run',
+           'offspring', 'sweep', 'kill', 'end', 'remove_folder', 'Keeper', 'processor_seconds', 'CandidateKeeper',
+           'Runner', 'forget', 'Server', 'Rehearsal', 'main']
 
 # %% ../../nbs/03_grader/06_template.ipynb #ee1d6edb
 import fcntl
@@ -340,58 +340,57 @@ class Candidate(Child):
         os._exit(0)
 
 # %% ../../nbs/03_grader/06_template.ipynb #cb1e52ac
-_GROWTH = 1 << 23   # Bytes by which a judge may grow
+_GROWTH = 1 << 23   # Bytes by which a process that is kept may grow
 
 def _peak_bytes()->int:
     "The most memory that this process has held at a time."
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 << 10 if sys.platform == 'linux' else 1)
 
-class KeptCandidate(Child):
-    "Runs stateless programs one after another: orders on 3, with the descriptors of requests, answers and a text."
-    number, in_scratch = 70, False
+class Kept(Child):
+    "Serves several programs, one after another: orders on 3, with descriptors."
+    in_scratch = False
+
+    def serve(self, order:Any, *fds:int)->str: # A small letter for the template
+        "Do the work for one program."
+        raise NotImplementedError
+
     def live(self)->NoReturn:
         self.enter()
-        codec.READ.update(AS_NUMPY)
-        orders = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=3)
         least, memory = _peak_bytes(), resource.getrlimit(resource.RLIMIT_AS)
-        while True:
-            try: (name, seconds, depth), fds = recv_frame(orders, 3)
-            except EOFError: os._exit(0)
-            sys.setrecursionlimit(depth)
-            signal.setitimer(signal.ITIMER_PROF, min(seconds, 1 << 30))   # Its signal ends the process
-            code = read_text(fds[2])
-            candidate(Link(*fds[:2]), code, name)
-            signal.setitimer(signal.ITIMER_PROF, 0)
-            vars(sys.modules[name]).clear()
-            linecache.clearcache()
-            gc.collect()
-            _close_all(*fds)
-            same = _peak_bytes() <= least + _GROWTH and resource.getrlimit(resource.RLIMIT_AS) == memory
-            orders.send(b'k' if same else b'K')
-
-class Judge(Child):
-    "Judges programs whose tests are data: orders on 3, with descriptors."
-    number, in_scratch = 50, False
-    def live(self)->NoReturn:
-        self.enter()
-        least = _peak_bytes()
         orders = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=3)
         while True:
-            try: _, fds = recv_frame(orders, 4)
+            try: order, fds = recv_frame(orders, 4)
             except EOFError: os._exit(0)
-            letter = _judge_one(*fds)
-            orders.send((letter.upper() if _peak_bytes() > least + _GROWTH else letter).encode())
+            letter = self.serve(order, *fds)
+            same = _peak_bytes() <= least + _GROWTH and resource.getrlimit(resource.RLIMIT_AS) == memory
+            orders.send((letter if same else letter.upper()).encode())
             _close_all(*fds)
 
-class ScriptJudge(Child):
-    "Judges one program by one script: tests on 3, report on 4, the candidate on 5 and 6, the letter on 7."
-    number = 60
-    def live(self)->NoReturn:
-        self.enter()
-        codec.READ.update(AS_ANSWERS)
-        os.write(7, _judge_one(3, 4, 5, 6).encode())
-        os._exit(0)
 
+# %% ../../nbs/03_grader/06_template.ipynb #cb1e52b1
+class KeptCandidate(Kept):
+    "Runs stateless programs; an order has a name, seconds of processor time and the depth of calls."
+    number = 70
+    def enter(self):
+        "Go behind the walls."
+        super().enter()
+        codec.READ.update(AS_NUMPY)
+
+    def serve(self, order:tuple[str, int, int], *fds:int)->str: # Of requests, answers and the program's text
+        "Run a program and answer its judge, as a `Candidate` does."
+        (name, seconds, depth), (asked, answer, code) = order, fds
+        sys.setrecursionlimit(depth + 1)   # It is called one level deeper than in a `Candidate`
+        signal.setitimer(signal.ITIMER_PROF, min(seconds, 1 << 30))   # Its signal ends the process
+        text = read_text(code)
+        candidate(Link(asked, answer), text, name)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        vars(sys.modules[name]).clear()
+        linecache.clearcache()
+        gc.collect()
+        return 'k'
+
+
+# %% ../../nbs/03_grader/06_template.ipynb #cb1e52b3
 def _judge_one(text:int, report:int, ask:int, hear:int)->str:
     "One program's tests, from reading them to the end of the report; the letter for the template."
     say, kinds = reporter(report), set()
@@ -402,6 +401,21 @@ def _judge_one(text:int, report:int, ask:int, hear:int)->str:
     judge(Link(hear, ask), Reader()(read_text(text).encode()), note)
     note('end')
     return 'g' if 'gone' in kinds else 'k'
+
+class Judge(Kept):
+    "Judges programs whose tests are data."
+    number = 50
+    def serve(self, order:None, *fds:int)->str: return _judge_one(*fds)
+
+class ScriptJudge(Child):
+    "Judges one program by one script: tests on 3, report on 4, the candidate on 5 and 6, the letter on 7."
+    number = 60
+    def live(self)->NoReturn:
+        self.enter()
+        codec.READ.update(AS_ANSWERS)
+        os.write(7, _judge_one(3, 4, 5, 6).encode())
+        os._exit(0)
+
 
 # %% ../../nbs/03_grader/06_template.ipynb #4ea71c90
 class Run:
@@ -533,10 +547,14 @@ class Keeper:
         self.pid, self.orders = 0, None
         return ended
 
+
+# %% ../../nbs/03_grader/06_template.ipynb #d02f7ab1
 def processor_seconds(pid:int)->float:
     "Processor time of another process; the number of its clock is made as in Linux's `posix-timers.h`."
     return time.clock_gettime(~pid << 3 | 2)
 
+
+# %% ../../nbs/03_grader/06_template.ipynb #d02f7ab5
 class CandidateKeeper(Keeper):
     "Keeps a process for stateless programs."
     def __init__(self, walls:Walls):
@@ -574,8 +592,7 @@ class Runner:
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        may_keep = order['stateless'] and self.alone
-        kept = self.kept.start(order['name'], limits, (asked, answer, code)) if may_keep else 0
+        kept = self.kept.start(order['name'], limits, (asked, answer, code)) if order['stateless'] else 0
         pid = kept or bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'],
                                      limits.depth, order['script']), self.judge.orders, self.kept.orders)
         _close_all(asked, answer, code)
