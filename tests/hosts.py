@@ -5,10 +5,12 @@
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
 copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. Each
-row is written when it is made, with a digest of the grader and its tests. A row without failures whose digest is
-still the same is not made again, so the command can be stopped and goes on. The exit code is 0 if no test failed.
+row is written when it is made, with a digest of the code of the grader and its tests. A row without failures whose
+digest is still the same is not made again, so the command can be stopped and goes on. The exit code is 0 if no test
+failed.
 """
 import argparse
+import ast
 import hashlib
 import os
 import re
@@ -109,11 +111,21 @@ def visit(host, python, begin, tests)->list:
     return [layers, counts.get('passed', 0), wrong, counts.get('skipped', 0)]
 
 
+def code_of(path)->bytes:
+    "What a file does: its text without comments and docstrings."
+    tree = ast.parse(path.read_text())
+    documented = ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef
+    for node in ast.walk(tree):
+        if isinstance(node, documented) and ast.get_docstring(node, clean=False) is not None:
+            node.body[0] = ast.Pass()
+    return ast.unparse(tree).encode()
+
+
 def state(tests)->str:
-    "A digest of the grader and its tests."
+    "A digest of the code of the grader and of its tests."
     folders = ROOT/'adversarial_rl'/'grader', ROOT/'tests'/'hostile'
     files = [*(path for folder in folders for path in sorted(folder.rglob('*.py'))), *(ROOT/name for name in tests)]
-    return hashlib.sha256(b''.join(path.read_bytes() for path in files)).hexdigest()[:8]
+    return hashlib.sha256(b''.join(map(code_of, files))).hexdigest()[:8]
 
 
 HEADS = ['host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped', 'digest']

@@ -238,7 +238,7 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
                sandbox:Sandbox|None=None,                    # The pool this process shares by default
                most_runs:int=3                               # Of a program that tests stop; then each is run briefly
               )->list[Outcome]:
-    "Grade many programs; tests in a list are independent of each other."
+    "The outcomes of many programs, in the order of the jobs; each test has a verdict of its own."
     def run_all(jobs): return (sandbox or default_sandbox()).map(jobs, progress)
     todo = [as_job(x, limits) for x in jobs]
     cut = {job: parts(job) for job in todo}
@@ -261,7 +261,7 @@ def grade(code:str,              # Program text
           function_name:str|Sequence[str]='', # All that tests may ask of the program; guessed where it is not stated
           reference:str=''        # A right program, if there is one: a test that it fails is unsupported
          )->Outcome:
-    "Run a program, imported as `candidate`, then each test in its namespace."
+    "Run a program and judge each test in another process; there the program can be imported as `candidate`."
     if isinstance(tests, str) and not split_tests(tests): raise ValueError('the tests are an empty text; use `run`')
     return grade_many([(code, tests, function_name, reference)], limits)[0]
 
@@ -275,7 +275,7 @@ def run(code:str,              # Program text
 # %% ../../nbs/03_grader/09_grading.ipynb #9edc088d
 def grade_matrix(codes:Iterable[str],   # Programs
                  tests:Sequence[str],   # Tests that each of them is run on
-                 limits:Limits=Limits(), # For each program with all the tests
+                 limits:Limits=Limits(), # For each run of a program
                  function_name:str|Sequence[str]='' # As in `grade`
                 )->list[tuple[bool, ...]]: # One row a program, one bool a test
     "Which program passes which test."

@@ -43,7 +43,7 @@ def _in_thread(work:Callable[[], Any])->Future[Any]:
 
 # %% ../../nbs/03_grader/11_session.ipynb #a536a9ec
 async def agrade_many(jobs:Iterable[Asked],     # As for `grade_many`
-                      limits:Limits|None=None,  # For each program with its tests
+                      limits:Limits|None=None,  # For each run of a program
                       sandbox:Sandbox|None=None # The pool this process shares by default
                      )->list[Outcome]:
     "Grade many programs without blocking the event loop."
@@ -67,7 +67,7 @@ async def agrade(code:str,                # As for `grade`
 # %% ../../nbs/03_grader/11_session.ipynb #2247d49f
 class Grader:
     "Grades with the same limits, in a pool of its own; a context manager, also with `async with`."
-    def __init__(self, limits:Limits=Limits(), # For each program with its tests
+    def __init__(self, limits:Limits=Limits(), # For each run of a program
                  workers:int|None=None,        # Programs at a time; one per core by default
                  modules:Iterable[str]=()      # Installed packages that programs and tests may import
                 ):

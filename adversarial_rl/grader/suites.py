@@ -207,7 +207,7 @@ def judge_suites(problems:Sequence[Problem],
 
 # %% ../../nbs/03_grader/10_suites.ipynb #bd09e6b3
 def grade_by_test(asked:Sequence[Asked],           # As `as_job` takes them; a test that occurs twice runs once
-                  limits:Limits|None=None          # For each program with its tests; the job's own by default
+                  limits:Limits|None=None          # For each run of a program; the job's own by default
                  )->list[dict[str, bool] | None]:  # Test -> passed
     "Which of its tests each program passes; None where the verdict cannot be trusted."
     jobs = [replace(job, tests=tuple(dict.fromkeys(job.tests))) for job in (as_job(x, limits) for x in asked)]
