@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from adversarial_rl.core.settings import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
     from adversarial_rl.game.inference import solve as solve
     from adversarial_rl.game.trainer import train as train
+    from adversarial_rl.grader.answers import parse_tests as parse_tests, program_in as program_in
     from adversarial_rl.grader.execution import Limits as Limits
     from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
+    from adversarial_rl.grader.pool import isolated as isolated, sandbox_report as sandbox_report
     from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
-    from adversarial_rl.grader.answers import parse_tests as parse_tests
     from adversarial_rl.mbpp.callback import (
         create_eval_config_for_training as create_eval_config_for_training,
         IntervalEvaluationCallback as IntervalEvaluationCallback,
@@ -34,9 +35,9 @@ _MODULES = {
     'agrade': 'grader.session', 'agrade_many': 'grader.session',
     'create_eval_config_for_training': 'mbpp.callback', 'detect_platform_and_gpu': 'core.decisions',
     'grade': 'grader.grading',
-    'grade_many': 'grader.grading', 'load_mbpp': 'mbpp.dataset',
+    'grade_many': 'grader.grading', 'isolated': 'grader.pool', 'load_mbpp': 'mbpp.dataset',
     'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.answers',
-    'run': 'grader.grading', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
+    'program_in': 'grader.answers', 'run': 'grader.grading', 'sandbox_report': 'grader.pool', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
     'train': 'game.trainer',
 }  # Public name -> module that defines it
 __all__ = list(_MODULES)
