@@ -2,6 +2,7 @@
 import ast
 import asyncio
 import json
+import math
 import multiprocessing
 import os
 import shutil
@@ -15,7 +16,8 @@ import processes
 import pytest
 from structure import modules, ROOT
 
-from adversarial_rl import agrade, agrade_many, grade, Grader, Limits
+from adversarial_rl import agrade, agrade_many, grade, grade_many, Grader, Limits
+from adversarial_rl.grader.pool import Job
 
 GRADE = '''from adversarial_rl import grade
 o = grade('def double(x): return x * 2', ['assert double(2) == 4', 'assert double(2) == 5'])
@@ -291,6 +293,15 @@ def test_every_test_has_a_message_unless_it_passed():
         o = grade(code, tests)
         assert len(o.messages) == len(o.per_test) == len(tests)
         assert [not said for said in o.messages] == list(o.per_test)
+
+
+@pytest.mark.parametrize('limits', [dict(cpu_seconds=math.inf), dict(wall_seconds=math.nan), dict(memory_mb=10**13),
+                                    dict(depth=2**31 - 1), dict(output_bytes=0), dict(cpu_seconds=-1)])
+def test_limits_that_no_kernel_has_punish_no_program(limits):
+    [name] = limits
+    for asked in ((RIGHT, TESTS), Job(RIGHT, tuple(TESTS), Limits(**limits))):
+        with pytest.raises(ValueError, match=f'limits are numbers above 0, up to .*; here {name}='):
+            grade_many([asked], None if isinstance(asked, Job) else Limits(**limits))
 
 
 def test_a_grader_has_limits_and_an_end():

@@ -152,6 +152,44 @@ def test_a_first_division_of_large_integers_leaves_nothing(sandbox, apart):
     assert facts(grade_many([*first, *deep], sandbox=sandbox)[1:]) == alone
 
 
+def most(code, sandbox, high):
+    "The largest argument for which a test passes, by halving; a program with other comments each time."
+    low, high = 1, high
+    while high - low > 1:
+        middle = (low + high) // 2
+        passed = grade_many(jobs(f'{code}\n# {middle}', [f'assert f({middle}) == {middle}']), sandbox=sandbox)[0].passed
+        low, high = (middle, high) if passed else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize('use', ['str(y)', 'y == z'])
+def test_c_code_has_all_of_its_depth(use, sandbox, apart):
+    "From Python 3.12 on it has a limit of its own, which calls between the template and a program take from."
+    code = f'def f(n):\n    y = z = 0\n    for _ in range(n): y, z = [y], [z]\n    {use}\n    return n'
+    edge = most(code, sandbox, 60_000)
+    asked = jobs(code, [f'assert f({n}) == {n}' for n in range(edge - 6, edge + 7)])
+    together = grade_many(asked, sandbox=sandbox)
+    assert {step for o in together for step in o.per_test} == {True, False}
+    assert facts(together) == facts(apart(asked))
+
+
+@pytest.mark.parametrize('size', [131_072, 200_001, 1_100_001])
+def test_a_large_block_that_was_freed_leaves_no_more_memory_to_the_next(size, sandbox, apart):
+    "By itself, the C library takes large blocks from elsewhere as soon as a larger one was freed."
+    code = f'def f(n): return len([["a" * {size}][0] for _ in range(n)])'
+    edge, freed = most(code, sandbox, (80 << 20) // size), jobs('def f(n): return len("a" * n)', ['f(6000000)'])
+    asked = [job for n in (edge - 1, edge, edge + 1, edge + 2) for job in jobs(code, [f'assert f({n}) == {n}'])]
+    together = [grade_many([*freed, job], sandbox=sandbox)[1] for job in asked]
+    assert facts(together) == facts(apart(asked)) and {o.passed for o in together} == {True, False}
+
+
+def test_a_test_is_planned_once(sandbox):
+    tests = [f'assert f({n}) == {n}  # Planned once' for n in range(3)]
+    before = pool.planned.cache_info().misses
+    assert all(o.passed for o in grade_many(jobs(PLAIN.format(0), tests), sandbox=sandbox))
+    assert pool.planned.cache_info().misses - before == len(tests)
+
+
 def test_a_lost_process_is_replaced(sandbox):
     grade_many(jobs(OTHER.format(0), ['assert f(1) == 1']), sandbox=sandbox)
     others, template = children(sandbox), sandbox.pids()

@@ -24,6 +24,12 @@ class Limits(NamedTuple):
     output_bytes:int = 65536   # Standard output and error together
     depth:int = 1000           # Of calls, as Python has it; a program may ask for more
 
+    def check(self)->'Limits': # Itself; raises ValueError where a limit is not above 0, or too large for the kernel
+        "The limits, if the kernel can set them."
+        if wrong := [f'{name}={x!r}' for name, x in self._asdict().items() if not 0 < x <= 1 << 30]:
+            raise ValueError(f'limits are numbers above 0, up to 2**30; here {wrong[0]}')
+        return self
+
 # %% ../../nbs/03_grader/02_execution.ipynb #6a7d106b
 def whole_seconds(limits:Limits)->int:
     "Processor time as the kernel limits it."

@@ -128,7 +128,7 @@ def to_outcome(report:Report, # Facts of one run
 def parts(job:Job)->list[Job]:
     "Runs of its program: each author's tests that are data, in an order that depends on the program; then each script."
     if len(job.tests) < 2: return [job]
-    scripts = [test for test in job.tests if planned(test, job.entry_points)[1]]
+    scripts = [test for test in job.tests if planned(test, job.entry_points, ())[1]]
     data = [test for test in job.tests if test not in scripts]
     random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
     authors = {test: n for n, group in reversed([*enumerate(job.groups)]) for test in group}   # The first of several
@@ -159,7 +159,7 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
            limits:Limits|None=None # In place of its own
           )->Job:
     "The job that is asked for; raises ValueError for something else."
-    if isinstance(asked, Job): return replace(asked, limits=limits or asked.limits)
+    if isinstance(asked, Job): return replace(asked, limits=(limits or asked.limits).check())
     if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
     if not 2 <= len(asked) <= 4: raise ValueError(f'{len(asked)} items are not (program, tests, function, reference)')
     fields:tuple[Any, ...] = *asked, '', ''
@@ -170,7 +170,7 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
         raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
     names = [x for x in ([names] if isinstance(names, str) else names) if x]
     if odd := [x for x in names if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
-    return Job(code, tuple(texts), limits or Limits(), tuple(names), reference=reference)
+    return Job(code, tuple(texts), (limits or Limits()).check(), tuple(names), reference=reference)
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
 _Runs = dict[Job, list[tuple[Job, Report]]]

@@ -87,13 +87,14 @@ def sheet(text:str)->BinaryIO:
     return f
 
 # %% ../../nbs/03_grader/08_pool.ipynb #7be0c4d3
-_CLEAN_ENV = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'HOME': '.', 'TMPDIR': '.', 'MALLOC_ARENA_MAX': '1'}
+_CLEAN_ENV = {'PATH': '/usr/bin:/bin', 'LANG': 'C.UTF-8', 'HOME': '.', 'TMPDIR': '.', 'MALLOC_ARENA_MAX': '1',
+              'MALLOC_MMAP_THRESHOLD_': '131072'}   # Bytes; the C library would raise it when a program frees more
 _BOUND = {'LD_BIND_NOW': '1'}   # C functions are looked up once, not in each child; some packages fail with it
 _ONE_THREAD = {f'{name}_NUM_THREADS': '1' for name in ('OPENBLAS', 'OMP', 'MKL')}   # Of numpy and its like
 LIBRARY = str(Path(codec.__file__).resolve().parents[2])   # Folder that holds this package
 _START = '''
 import json, os, sys
-for name in ('PYTHONHASHSEED', 'PYTHONMALLOC', 'LD_BIND_NOW'): os.environ.pop(name, None)
+for name in ('PYTHONHASHSEED', 'PYTHONMALLOC', 'LD_BIND_NOW', 'MALLOC_MMAP_THRESHOLD_'): os.environ.pop(name, None)
 sys.path.insert(0, sys.argv[1])
 from adversarial_rl.grader.template import main   # Compiled once, and kept where the library's folder allows it
 sys.dont_write_bytecode = True
@@ -112,7 +113,7 @@ def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->st
 @lru_cache(1 << 15)   # An evaluation of 400 problems has up to 20,000 tests, and asks for each several times
 def planned(test:str,                       # Source
             stated:tuple[str, ...],         # Entry points
-            modules:tuple[str, ...]=()      # Chosen ones, which tests may forget to import
+            modules:tuple[str, ...]         # Chosen ones, which tests may forget to import
            )->tuple[str, dict[str, Any]|None]:
     "What a judge reads of a test, and its plan if it is a script."
     p = plan(test, stated)
@@ -133,7 +134,7 @@ def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, A
 # %% ../../nbs/03_grader/08_pool.ipynb #739095c8
 def may_share(job:Job)->bool:
     "Whether its program may run in a process with others: it remembers nothing, and its tests give it plain data."
-    texts = (planned(test, job.entry_points)[0] for test in job.tests)
+    texts = (planned(test, job.entry_points, ())[0] for test in job.tests)
     return bool(job.tests) and stateless(job.code) and all(map(gives_data, texts))
 
 
@@ -179,7 +180,7 @@ class Template:
         return self
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
-        "Run one program; waits at most five seconds longer than its wall limit."
+        "Run one program, and a disturbed one again; each run may take five seconds more than its wall limit."
         texts, script = _test_sheets(job, self.modules)
         if script and script['unsupported']:
             return Report((Step('ok'), Step('unsupported', script['unsupported'])), layers=self.layers)

@@ -113,7 +113,7 @@ def stateless(code:str)->bool:
     "Whether a program's text shows that it keeps nothing from one call to the next; False where that is not clear."
     return len(code) <= _LONGEST and _stateless(code)
 
-@lru_cache(1 << 10)
+@lru_cache(1 << 12)
 def _stateless(code:str)->bool:
     try: tree = parse_source(code, _LONGEST)
     except SyntaxError: return False

@@ -55,7 +55,7 @@ def _by_chance(job:Job)->Job:
     "The job with the tests that a run of each alone may decide otherwise: not data for a program that keeps nothing."
     tests = dict.fromkeys(job.tests)
     if stateless(job.code):
-        plans = {test: planned(test, job.entry_points) for test in tests}
+        plans = {test: planned(test, job.entry_points, ()) for test in tests}
         tests = {t: None for t, (text, script) in plans.items() if script or not gives_data(text)}
     return replace(job, tests=tuple(tests), groups=tuple(frozenset([t]) for t in tests))
 

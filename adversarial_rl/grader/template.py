@@ -350,7 +350,7 @@ class Kept(Child):
     "Serves several programs, one after another: orders on 3, with descriptors."
     in_scratch = False
 
-    def serve(self, order:Any, *fds:int)->str: # A small letter for the template
+    def serve(self, order:Any, fds:Sequence[int])->str: # A small letter for the template
         "Do the work for one program."
         raise NotImplementedError
 
@@ -361,7 +361,7 @@ class Kept(Child):
         while True:
             try: order, fds = recv_frame(orders, 4)
             except EOFError: os._exit(0)
-            letter = self.serve(order, *fds)
+            letter = self.serve(order, fds)   # `*fds` would cost levels of C recursion, which programs need
             same = _peak_bytes() <= least + _GROWTH and resource.getrlimit(resource.RLIMIT_AS) == memory
             orders.send((letter if same else letter.upper()).encode())
             _close_all(*fds)
@@ -369,22 +369,22 @@ class Kept(Child):
 
 # %% ../../nbs/03_grader/06_template.ipynb #cb1e52b1
 class KeptCandidate(Kept):
-    "Runs stateless programs; an order has a name, seconds of processor time and the depth of calls."
+    "Runs stateless programs; an order has seconds of processor time and the depth of calls."
     number = 70
     def enter(self):
         "Go behind the walls."
         super().enter()
         codec.READ.update(AS_NUMPY)
 
-    def serve(self, order:tuple[str, int, int], *fds:int)->str: # Of requests, answers and the program's text
+    def serve(self, order:tuple[int, int], fds:Sequence[int])->str: # Of requests, answers and the program's text
         "Run a program and answer its judge, as a `Candidate` does."
-        (name, seconds, depth), (asked, answer, code) = order, fds
+        (seconds, depth), (asked, answer, code) = order, fds
         sys.setrecursionlimit(depth + 1)   # It is called one level deeper than in a `Candidate`
-        signal.setitimer(signal.ITIMER_PROF, min(seconds, 1 << 30))   # Its signal ends the process
+        signal.setitimer(signal.ITIMER_PROF, seconds)   # Its signal ends the process
         text = read_text(code)
-        candidate(Link(asked, answer), text, name)
+        candidate(Link(asked, answer), text, 'candidate')
         signal.setitimer(signal.ITIMER_PROF, 0)
-        vars(sys.modules[name]).clear()
+        vars(sys.modules['candidate']).clear()
         linecache.clearcache()
         gc.collect()
         return 'k'
@@ -405,7 +405,7 @@ def _judge_one(text:int, report:int, ask:int, hear:int)->str:
 class Judge(Kept):
     "Judges programs whose tests are data."
     number = 50
-    def serve(self, order:None, *fds:int)->str: return _judge_one(*fds)
+    def serve(self, order:None, fds:Sequence[int])->str: return _judge_one(*fds)
 
 class ScriptJudge(Child):
     "Judges one program by one script: tests on 3, report on 4, the candidate on 5 and 6, the letter on 7."
@@ -535,7 +535,10 @@ class Keeper:
         theirs = other_end.detach()   # A child frees the template's objects, which closes their sockets
         kernel = rlimits(limits, self.walls.mapped)
         kernel.pop(resource.RLIMIT_CPU)
-        self.pid = bear(self.kind(self.walls, kernel, (-1, -1, theirs)))
+        try: self.pid = bear(self.kind(self.walls, kernel, (-1, -1, theirs)))
+        except OSError:
+            os.close(theirs)
+            raise
         os.close(theirs)
         self.orders, self.memory_mb = orders, limits.memory_mb
         return orders
@@ -560,13 +563,15 @@ class CandidateKeeper(Keeper):
     def __init__(self, walls:Walls):
         super().__init__(KeptCandidate, walls)
         self.before = 0.   # Its processor time at the start of a program
+        self.can_measure = not fails(processor_seconds, os.getpid())
 
-    def start(self, name:str, limits:Limits, fds:tuple[int, int, int])->int: # The number of the process, 0 for none
+    def start(self, limits:Limits, fds:tuple[int, int, int])->int: # The number of the process, 0 for none
         "Run a program, if the process is not lost; descriptors of requests, answers and its text."
+        if not self.can_measure: return 0
         try:
             orders = self.get(limits)
             self.before = processor_seconds(self.pid)
-            send_frame(orders, [name, whole_seconds(limits), limits.depth], fds)
+            send_frame(orders, [whole_seconds(limits), limits.depth], fds)
         except OSError: self.end()
         return self.pid
 
@@ -581,27 +586,30 @@ class CandidateKeeper(Keeper):
 class Runner:
     "Runs one program and says how it ended."
     def __init__(self, client:socket.socket, walls:Walls):
-        self.client, self.walls, self.alone, self.judge = client, walls, bool(walls.filter), Keeper(Judge, walls)
-        self.kept = CandidateKeeper(walls)
+        self.client, self.walls, self.judge, self.kept = client, walls, Keeper(Judge, walls), CandidateKeeper(walls)
 
     def run(self, order:dict[str, Any], report:int, screen:int, code:int, tests:int)->dict[str, Any]:
-        "Fork a judge where none is kept, and a candidate; the facts that the client cannot see itself."
+        "Fork a judge and a candidate where none is kept; the facts that the client cannot see itself."
         limits, letter = Limits(*order['limits']), b''
         run, kernel = Run(limits, screen), rlimits(limits, self.walls.mapped)
         (asked, ask), (hear, answer) = os.pipe(), os.pipe()
         fds = tests, report, ask, hear
         script = self.script_judge(kernel, fds) if order['script'] else ()
         orders = None if script else self.judge.get(limits)
-        kept = self.kept.start(order['name'], limits, (asked, answer, code)) if order['stateless'] else 0
+        kept = self.kept.start(limits, (asked, answer, code)) if order['stateless'] else 0
         pid = kept or bear(Candidate(self.walls, kernel, (screen, screen, asked, answer, code), order['name'],
                                      limits.depth, order['script']), self.judge.orders, self.kept.orders)
         _close_all(asked, answer, code)
         try: letter = self.by_data(run, orders, fds, pid) if orders else self.by_script(run, *script)
         finally:
             _close_all(screen, *fds)
-            status, cpu = self.kept.stop(letter) if kept else end(pid, 0.05 if letter == b'g' else 0, self.alone)
+            status, cpu = self.kept.stop(letter) if kept else self.end(pid, 0.05 if letter == b'g' else 0)
         return dict(killed=run.killed, status=0 if letter == b'k' else status, cpu=cpu,
                     seconds=time.monotonic() - run.start)
+
+    def end(self, pid:int, patience:float=0)->tuple[int|None, float]: # As `end`
+        "End a child; behind a filter of system calls it cannot have started others."
+        return end(pid, patience, bool(self.walls.filter))
 
     def by_data(self, run:Run, orders:socket.socket, fds:tuple[int, ...], pid:int)->bytes: # Its letter
         "Let the kept judge evaluate the tests of the program `pid`; a judge that is lost is `killed` too."
@@ -618,7 +626,7 @@ class Runner:
 
     def hear_out(self, pid:int, orders:socket.socket):
         "End a program before its judge, which decides the tests that it has answered."
-        kill(pid, self.alone)
+        kill(pid, bool(self.walls.filter))
         select.select([orders], [], [], 1)
 
     def script_judge(self, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...])->tuple[int, int]:
@@ -635,7 +643,7 @@ class Runner:
             run.watch(letters, self.client.fileno())
             return b'' if run.killed else os.read(letters, 1)
         finally:
-            end(pid, 0, self.alone)
+            self.end(pid)
             os.close(letters)
 
 # %% ../../nbs/03_grader/06_template.ipynb #f0a91c3f
