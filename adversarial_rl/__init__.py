@@ -34,10 +34,10 @@ _MODULES = {
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
     'agrade': 'grader.session', 'agrade_many': 'grader.session',
     'create_eval_config_for_training': 'mbpp.callback', 'detect_platform_and_gpu': 'core.decisions',
-    'grade': 'grader.grading',
-    'grade_many': 'grader.grading', 'isolated': 'grader.pool', 'load_mbpp': 'mbpp.dataset',
-    'load_problems': 'problems.problem', 'load_trained': 'model.players', 'parse_tests': 'grader.answers',
-    'program_in': 'grader.answers', 'run': 'grader.grading', 'sandbox_report': 'grader.pool', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
+    'grade': 'grader.grading', 'grade_many': 'grader.grading', 'isolated': 'grader.pool',
+    'load_mbpp': 'mbpp.dataset', 'load_problems': 'problems.problem', 'load_trained': 'model.players',
+    'parse_tests': 'grader.answers', 'program_in': 'grader.answers', 'run': 'grader.grading',
+    'sandbox_report': 'grader.pool', 'solve': 'game.inference', 'starter_problems': 'problems.curriculum',
     'train': 'game.trainer',
 }  # Public name -> module that defines it
 __all__ = list(_MODULES)
