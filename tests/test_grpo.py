@@ -220,7 +220,7 @@ def test_trl_takes_the_rewards_of_the_page_for_trainers(tmp_path, tokenizer, qwe
     sources = [''.join(c['source']) for c in cells]
     page = {}
     for source in sources:
-        if 'import program_in' in source or 'def passes_tests(' in source: exec(source, page)
+        if 'from adversarial_rl import' in source or 'def passes_tests(' in source: exec(source, page)
     async def awaited(completions, tests, function, **columns):
         outcomes = await agrade_many([(text, row) for text, row in zip(completions, tests)])
         return [o.pass_rate if o.judged else None for o in outcomes]
