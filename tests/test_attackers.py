@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
-from adversarial_rl.grader import suites
+from adversarial_rl.grader import answers, suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
-from adversarial_rl.grader.grading import grade, grade_many
+from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.judge import Call, FUNCTIONS, judge, Refused
-from adversarial_rl.grader.pool import Job, Sandbox, Template
+from adversarial_rl.grader.pool import Job, Report, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
-from adversarial_rl.grader.template import Rehearsal
+from adversarial_rl.grader.template import own_user, Rehearsal
 from adversarial_rl.grader.test_cases import plan
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
@@ -1192,3 +1192,121 @@ def test_a_program_gains_nothing_by_the_class_that_it_claims(kind):
                  'a.items[0] == 9 and a.items[1:] == [3]')]]
     o = grade(LIES.replace('KIND', kind), tests, function_name=['f', 'A'])
     assert o.judged and not any(o.per_test) and o.seconds < 10, o
+
+
+HELD = '''import array, socket
+a, b = socket.socketpair()
+def f(x):
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 250))]
+    try: return a.sendmsg([b'x'], rights)
+    except PermissionError: return 'refused'
+def g(): return a.send(b'hello'), b.recv(9)'''
+
+
+def test_no_program_keeps_descriptors_on_the_way():
+    "The kernel counts them for all processes of a user, and then refuses those of templates."
+    with Sandbox(1) as s:
+        o = grade_many([(HELD, ["assert f(1) == 'refused'", "assert g() == (5, b'hello')"], ['f', 'g'])], sandbox=s)[0]
+    if 'seccomp' not in o.layers: pytest.skip('needs filters')
+    assert o.passed, o.messages
+
+
+THREADS = '''import threading
+threading.stack_size(1 << 15)
+go, n = threading.Event(), 0
+def f():
+    global n
+    try:
+        while n < 1000:
+            threading.Thread(target=go.wait, daemon=True).start()
+            n += 1
+    except RuntimeError: pass
+    go.set()
+    return n'''
+
+
+def test_a_program_cannot_use_up_the_threads_of_its_user():
+    "Whatever other processes that user has, a program may start some, but not all that are left."
+    with Sandbox(1) as s: o = grade_many([(THREADS, ['f()'], 'f')], sandbox=s)[0]
+    if os.getuid() == 0 and not {'namespaces', 'user'} & set(o.layers): pytest.skip('the kernel counts none of root')
+    assert o.passed and 100 < int(o.messages[0]) < 200, o
+
+
+def test_templates_of_a_pool_are_different_users():
+    users = [own_user(f'/tmp/sandbox-abc/{n}') for n in range(4000)]
+    assert len(set(users)) == 4000 and min(users) >= 61000 and max(users) < 65534
+
+
+def test_a_machine_on_which_every_judge_is_lost_is_none_that_runs_programs(monkeypatch):
+    "So the program that met it is no failure."
+    with Sandbox(1) as s:
+        s.pids()
+        monkeypatch.setattr(Template, 'send', lambda *_: Report(started=True, killed='judge'))
+        report, = s.map([Job(RIGHT, (CHECKS[0],))])
+    assert report.error and report.machine
+
+
+def test_a_reference_that_lost_its_judge_is_asked_again():
+    job, known, outcomes = Job(WRONG, tuple(CHECKS), reference=RIGHT), {}, iter(['crash', 'success'])
+    def grade_all(jobs):
+        kind = next(outcomes)
+        return [Outcome(kind, kind == 'success', (kind == 'success',) * 2, messages=('', '')) for _ in jobs]
+    assert [len(_too_strict([job], known, grade_all)[job]) for _ in range(3)] == [2, 0, 0]
+
+
+ZEROS = ',\n'.join([','.join(['0'] * 90)] * 5)
+COSTLY = {   # Texts of a kilobyte or a few that were read for half a minute and more
+    'loops': f'L = [{ZEROS}]\nfor a in L:\n for b in L:\n  for c in L:\n   pass\nassert f(1) == 2\n',
+    'written': f'L = [{ZEROS}]\nfor a in L:\n for b in L:\n' + '  assert L\n' * 40 + 'assert f(1) == 2\n',
+    'rows': f'L = [{ZEROS}]\n' + '@pytest.mark.parametrize("a", L)\n' * 90 + 'def t(a):\n for x in L:\n  pass\n',
+    'fences': f'```\nL = [{ZEROS}]\nfor a in L:\n for b in L:\n  pass\n```\n' * 30}
+
+
+@pytest.mark.parametrize('name', COSTLY)
+def test_no_answer_takes_its_reader_many_steps(name, monkeypatch):
+    steps = []
+    for what in 'read', 'fill':
+        def counted(self, *args, method=getattr(answers._Reader, what)):
+            steps.append(what)
+            return method(self, *args)
+        monkeypatch.setattr(answers._Reader, what, counted)
+    parse_tests(COSTLY[name], 'f')
+    assert len(steps) < 40_000
+
+
+def test_loops_and_parameters_are_still_read():
+    cases = '[' + ', '.join(f'([{n}, {n}], {n})' for n in range(40)) + ']'
+    tests = parse_tests(f'import pytest\n@pytest.mark.parametrize("xs, y", {cases})\ndef test_f(xs, y):\n'
+                        '    assert f(xs) == y\n    assert f(xs + xs) == y\n', 'f', max_tests=100)
+    assert len(tests) == 80 and tests[-1] == 'assert f([39, 39] + [39, 39]) == 39'
+
+
+ONE = 'def test_zero():\n    assert f(0) == 1\n'
+PYTEST = {   # A file of tests, and whether each of them can be called as pytest would
+    'parameters': (ONE + '@mark.parametrize("a, b", [(1, 2)])\ndef test_more(a, b):\n    assert f(a) == b\n', False),
+    'fixture': (ONE + 'def test_more(number):\n    assert f(number) == 6\n', False),
+    'generator': (ONE + 'def test_more():\n    yield\n    assert f(5) == 6\n', False),
+    'default': (ONE + 'def test_more(n=5, *, m=6):\n    assert f(n) == m\n', True),
+    'constant': ('N = 5\n' + ONE + 'def test_more():\n    assert f(N) == 6\n', True),
+    'docstring': ('"""Tests."""\n' + ONE + 'def test_more():\n    assert f(5) == 6\n', True)}
+
+
+@pytest.mark.parametrize('name', PYTEST)
+def test_no_function_of_tests_is_left_out(name):
+    text, called = PYTEST[name]
+    wrong, right = grade_many([(code, [text], 'f') for code in ('def f(x): return 1 if x == 0 else 99', RIGHT)])
+    assert (wrong.kind, right.kind) == (('assertion_failure', 'success') if called else ('unsupported',) * 2)
+
+
+@pytest.mark.parametrize('end', ['sys.exit(0 if ok else 1)', 'sys.exit(not ok)', 'raise SystemExit(int(not ok))',
+                                 'sys.exit(main())', 'sys.exit(0 if ok else "wrong")'])
+def test_the_status_of_a_script_is_its_verdict(end):
+    text = f'import sys\nok = f(1) == 2\ndef main(): return 0 if f(5) == 6 else 1\n{end}'
+    assert [o.kind for o in grade_many([(code, [text], 'f') for code in (RIGHT, WRONG)])] == [
+        'success', 'assertion_failure']
+
+
+def test_a_text_of_a_model_warns_nobody():
+    with warnings.catch_warnings():
+        warnings.simplefilter('error')
+        assert 'return' in answers.program_in('```python\ndef f(x): return 1if x else 2\n```', 'f')

@@ -54,7 +54,7 @@ def _code_pieces(text:str)->list[str]:
 def _defines(source:str, name:str)->bool:
     "Whether a source defines or assigns `name` at its top level."
     def assigned(x): return [getattr(t, 'id', None) for t in x.targets] if isinstance(x, ast.Assign) else []
-    return any(getattr(x, 'name', None) == name or name in assigned(x) for x in ast.parse(source).body)
+    return any(getattr(x, 'name', None) == name or name in assigned(x) for x in parse_source(source).body)
 
 def _names(x:ast.AST)->set[str]: return {y.id for y in ast.walk(x) if isinstance(y, ast.Name)}
 
@@ -85,7 +85,7 @@ def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
 def _without_examples(source:str, name:str)->str:
     "A source without the lines of its examples; a line that also holds another statement stays."
     def lines_of(statements): return {n for x in statements for n in range(x.lineno, x.end_lineno + 1)}
-    body, lines = ast.parse(source).body, source.splitlines()
+    body, lines = parse_source(source).body, source.splitlines()
     dropped = _examples(body, name)
     shared = lines_of(x for x in body if x not in dropped)
     gone = lines_of(dropped) - shared
@@ -117,7 +117,7 @@ def program_in(text:str, # An answer
     last = versions[-1]
     chosen = [*[p for i, p in enumerate(pieces[:last]) if i not in versions], pieces[last]]
     later = [p for p in pieces[last + 1:] if names_in(p).own & _missing(chosen)]
-    imports = [p for p in later if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in ast.parse(p).body)]
+    imports = [p for p in later if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in parse_source(p).body)]
     chosen = [*imports, *chosen, *[p for p in later if p not in imports]]
     parts = [_without_examples(p, name) for p in chosen]
     return '\n'.join(p for p in parts if p)
@@ -191,29 +191,37 @@ def _method_test(method:str, args:list[ast.expr])->ast.expr|None:
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0e5
 class _Reader:
-    "Reads statements for what they assert, with values in place of names; nothing is run."
-    def __init__(self): self.tests, self.left = list[ast.expr](), 20_000   # Nodes
+    "Reads the statements of one answer for what they assert, with values in place of names; nothing is run."
+    def __init__(self): self.tests, self.left = list[str](), 30_000   # Steps
 
     def fill(self, x:ast.expr, values:Values)->ast.expr:
-        self.left -= sum(1 for _ in ast.walk(x)) + 1
         full = _Filled(values).visit(copy.deepcopy(x)) if self.left > 0 else x
-        return x if next(islice(ast.walk(full), 2000, None), None) else full   # Names of names of names grow
+        size = sum(1 for _ in islice(ast.walk(full), 2000))
+        self.left -= size
+        return full if size < 2000 else x   # Names of names of names grow
+
+    def note(self, x:ast.expr, values:Values):
+        self.tests.append(ast.unparse(self.fill(x, values)))
+        self.left -= len(self.tests[-1]) // 4
 
     def read(self, body:list[ast.stmt], given:Values):
         values = dict(given)
         for x in body:
+            self.left -= sum(1 for _ in ast.walk(x)) + len(values) // 10
             if self.left < 0: return
             match x:
                 case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
                     values |= _bound(target, self.fill(value, values))
-                case ast.Assert(test): self.tests.append(self.fill(test, values))
+                case ast.Assert(test): self.note(test, values)
                 case ast.Expr(ast.Call(ast.Attribute(_, method), args)) if (asked := _method_test(method, args)):
-                    self.tests.append(self.fill(asked, values))
+                    self.note(asked, values)
                 case ast.Expr(ast.Call(ast.Name())) | ast.Import() | ast.ImportFrom(): pass
                 case ast.For(target, items, inner):
-                    for item in _items(self.fill(items, values)): self.read(inner, values | _bound(target, item))
+                    for item in _items(self.fill(items, values)):
+                        if self.left > 0: self.read(inner, values | _bound(target, item))
                 case ast.FunctionDef(_, _, inner):
-                    for row in self.cases(x, values): self.read(inner, values | row)
+                    for row in self.cases(x, values):
+                        if self.left > 0: self.read(inner, values | row)
                 case ast.ClassDef() | ast.With() | ast.If() | ast.Try(): self.read(x.body, values)
             if not isinstance(x, ast.Assign | ast.AnnAssign): values |= _unknown(_changed(x))
 
@@ -238,21 +246,23 @@ def _shown(m:re.Match)->str:
     except ValueError: return m[0]
     return f'{m[1]}assert ({m[2]}) == ({m[3].strip()})'
 
-def _asserted(block:str)->str:
+def _asserted(block:str, reader:_Reader)->str:
     "The assertions of a block of code one a line, and then the lines that do not parse; '' where it holds none."
     lines, _ = _parsing_lines(block.splitlines(), _MOST_PARSED)
-    reader, body = _Reader(), parse_source('\n'.join(lines), _MOST_PARSED).body
+    body = parse_source('\n'.join(lines), _MOST_PARSED).body
+    before = len(reader.tests)
     reader.read(body, {})
     plain = {ast.unparse(y.test) for x in body for y in ast.walk(x) if isinstance(y, ast.Assert)}
-    tests = list(map(ast.unparse, reader.tests))
+    tests = reader.tests[before:]
     if plain.issuperset(tests): return ''   # As they stand
     return '\n'.join([*(f'assert {test}' for test in tests), *block.splitlines()[len(lines):]])
 
 def plain_asserts(text:str  # Anything a model wrote
                  )->str:    # With assertions that need no other line
     "The text with values in place of the names in its assertions, and with assertions in place of other ways to test."
+    reader = _Reader()
     def plain(block:str)->str:
-        try: return _asserted(block)
+        try: return _asserted(block, reader)
         except (RecursionError, ValueError, SyntaxError): return ''
     text = _SHOWN.sub(_shown, text)
     if not _FENCE.search(text): return plain(text) or text

@@ -210,7 +210,7 @@ def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 
 _MOST_KNOWN = 1 << 12   # References with their tests, of one sandbox
-_BY_CHANCE = 'infra_error', 'timeout', 'memory_limit'   # Ends of a reference that another run may not have
+_BY_CHANCE = 'infra_error', 'timeout', 'memory_limit', 'crash'   # Ends of a reference that another run may not have
 
 def _reasons(reference:Job, o:Outcome)->dict[str, Step]: # By test
     "Why a reference fails tests."

@@ -21,7 +21,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
@@ -94,7 +94,8 @@ _ONE_THREAD = {f'{name}_NUM_THREADS': '1' for name in ('OPENBLAS', 'OMP', 'MKL')
 LIBRARY = str(Path(codec.__file__).resolve().parents[2])   # Folder that holds this package
 _START = '''
 import json, os, sys
-for name in ('PYTHONHASHSEED', 'PYTHONMALLOC', 'LD_BIND_NOW', 'MALLOC_MMAP_THRESHOLD_'): os.environ.pop(name, None)
+hidden = 'PYTHONHASHSEED', 'PYTHONMALLOC', 'LD_BIND_NOW', 'MALLOC_ARENA_MAX', 'MALLOC_MMAP_THRESHOLD_'
+for name in hidden: os.environ.pop(name, None)
 sys.path.insert(0, sys.argv[1])
 from adversarial_rl.grader.template import main   # Compiled once, and kept where the library's folder allows it
 sys.dont_write_bytecode = True
@@ -263,9 +264,13 @@ class Feeder(threading.Thread):
         order.replies.put((order.number, report))
 
     def try_out(self)->str: # What failed; '' if nothing
-        "Start a template, and run one program with a test."
-        try: return self.renew().ask(Job('', ('assert 1',))).error
-        except Exception as e: return str(e) or type(e).__name__
+        "Run a small program with a test, in a new template if there is none."
+        try:
+            report = (self.template or self.renew()).ask(Job('', ('assert 1',)))
+            why = report.error or ('a small program lost its judge' if report.killed == 'judge' else '')
+        except Exception as e: why = str(e) or type(e).__name__
+        if why: self.drop()
+        return why
 
     def renew(self)->Template:
         "Start a new template in place of the old one."
@@ -291,20 +296,20 @@ class Feeder(threading.Thread):
 
     def answer(self, job:Job)->Report:
         "The report of a job, from a second template if the first one ends."
-        error, killed = 'the sandbox is closed', ''
-        for again in (False, True):
+        error, killed, report = 'the sandbox is closed', '', Report(started=True)
+        for _ in range(2):
             if self.closed: break
             try:
                 report = (self.template or self.renew()).ask(job)
-                if not report.error and (again or report.killed != 'judge'): return report
+                if not report.error and report.killed != 'judge': return report
                 error, killed = report.error, 'judge'
             except OSError as e: error, killed = f'no answer: {e}', 'wall' if isinstance(e, TimeoutError) else 'judge'
             except EOFError as e: error, killed = f'template lost: {e}', 'judge'
             except Exception as e: error, killed = f'template failed: {type(e).__name__}: {e}', ''
             if error: self.drop()
-        machine = bool(killed and not self.closed and self.try_out())
-        if killed and not self.closed and not machine: return Report(started=True, killed=killed)
-        return Report(error=error, machine=machine)
+        why = self.try_out() and self.try_out() if killed and not self.closed else ''
+        if killed and not self.closed and not why: return replace(report, killed=killed, error='')
+        return Report(error=error or why, machine=bool(why))
 
     def drop(self, patience:float=0.5): # As in `Template.close`
         "Close the template, if there is one."

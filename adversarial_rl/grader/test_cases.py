@@ -449,13 +449,33 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
     own = {y.id for y in found if isinstance(y, ast.Name)} & theirs
     return own, {_dotted(y) for y in found if _root(y) not in theirs} - own - {''}
 
+def _is_case(x:ast.stmt)->bool:
+    return isinstance(x, ast.ClassDef) and any('TestCase' in ast.unparse(y) for y in x.bases)
+
+def _uncalled(tree:ast.Module)->list[ast.stmt]:
+    "Functions and classes of tests that pytest would call, where the file itself calls nothing."
+    def only_names(x):
+        if isinstance(x, ast.FunctionDef | ast.Import | ast.ImportFrom) or _is_case(x): return True
+        plain = isinstance(x, ast.Assign | ast.AnnAssign) or isinstance(getattr(x, 'value', None), ast.Constant)
+        return plain and not any(isinstance(y, ast.Call) for y in ast.walk(x))
+    if not all(map(only_names, tree.body)): return []
+    return [x for x in tree.body if _is_case(x) or isinstance(x, ast.FunctionDef) and x.name.startswith('test')]
+
+def _why_not_called(tree:ast.Module)->str:
+    "Why a function of tests cannot be called as pytest would; '' if each can."
+    for x in _uncalled(tree):
+        if not isinstance(x, ast.FunctionDef): continue
+        if len(x.args.posonlyargs + x.args.args) > len(x.args.defaults) or None in x.args.kw_defaults:
+            return f'the test {x.name} has parameters, which only pytest fills in'
+        if any(isinstance(y, ast.Yield | ast.YieldFrom) for y in ast.walk(x)):
+            return f'the test {x.name} is a generator, which only pytest runs'
+    return ''
+
 def _calls_of_tests(tree:ast.Module)->list[str]:
-    "Calls of the functions and classes that pytest would call, where the tests call none."
-    functions = [x for x in tree.body if isinstance(x, ast.FunctionDef) and not ast.unparse(x.args)]
-    cases = [x for x in tree.body if isinstance(x, ast.ClassDef) and any('TestCase' in ast.unparse(y) for y in x.bases)]
-    definitions = ast.FunctionDef, ast.Import, ast.ImportFrom
-    if any(not isinstance(x, definitions) and x not in cases for x in tree.body): return []
-    return [f'{x.name}()' for x in functions if x.name.startswith('test')] + ['run_cases()'] * bool(cases)
+    "Calls of what pytest would call."
+    uncalled = _uncalled(tree)
+    functions = [f'{x.name}()' for x in uncalled if isinstance(x, ast.FunctionDef)]
+    return functions + ['run_cases()'] * any(map(_is_case, uncalled))
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
 _IMPORTED = 'candidate'   # The name of the program's module
@@ -560,8 +580,10 @@ def _as_main(tree:ast.Module)->ast.Module:
             case ast.If(ast.Compare(ast.Name('__name__'), [ast.Eq()], [ast.Constant('__main__')]), main): body += main
             case _: body.append(x)
     match body:
-        case [*before, ast.Expr(ast.Call(func, ([] | [ast.Constant(0 | None | False)]), []))] if before:
-            if ast.unparse(func) in ('sys.exit', 'exit', 'quit'): body = before
+        case [*before, ast.Expr(ast.Call(func, status, [])) | ast.Raise(ast.Call(func, status, []))] if before:
+            failed = [x for x in status if not isinstance(x, ast.Constant) or x.value]
+            asserts = [ast.Assert(ast.UnaryOp(ast.Not(), x)) for x in failed]   # As in `sys.exit(main())`
+            if ast.unparse(func) in ('sys.exit', 'exit', 'quit', 'SystemExit'): body = [*before, *asserts]
     imported = {y.name for x in body if isinstance(x, ast.ImportFrom) and x.module == 'unittest' for y in x.names}
     return _Runs(imported).visit(ast.Module(body, []))
 
@@ -616,7 +638,7 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     try: tree = _unrolled(_as_main(parse_source(test := direct(test), LONGEST_TEST)))
     except (SyntaxError, RecursionError): tree = ast.Module([], [])
     nodes, names, who = list(ast.walk(tree)), names_in(test), names_under_test(test, entry_points)
-    why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody)
+    why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody) or _why_not_called(tree)
     bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
     if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
