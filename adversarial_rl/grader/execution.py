@@ -48,6 +48,7 @@ def rlimits(limits:Limits,  # What the program may use
 
 # %% ../../nbs/03_grader/02_execution.ipynb #1f88d2e9
 ALWAYS = {resource.RLIMIT_FSIZE: (2**20, 2**20), resource.RLIMIT_NOFILE: (64, 64), resource.RLIMIT_CORE: (0, 0)}
+if sys.platform == 'linux': ALWAYS[resource.RLIMIT_SIGPENDING] = 64, 64   # Queued signals of all processes of a user
 
 # %% ../../nbs/03_grader/02_execution.ipynb #2c0c139f
 def mapped_bytes()->int:  # Bytes, 0 where it is unknown

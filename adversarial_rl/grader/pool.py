@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
@@ -243,7 +244,7 @@ class Feeder(threading.Thread):
         self.start()
 
     def run(self):
-        self.failure = self.try_out() and self.try_out()
+        self.failure = self.fails()
         if self.failure and not self.may_leave(): self.failure = self.try_out()   # It is alone now
         self.ready.set()
         while not self.failure and (order := self.orders.get()): self.work(order)
@@ -271,6 +272,12 @@ class Feeder(threading.Thread):
         except Exception as e: why = str(e) or type(e).__name__
         if why: self.drop()
         return why
+
+    def fails(self)->str: # Why; '' if it does not
+        "Whether a small program fails twice; for a moment, a machine may be short of something."
+        if not self.try_out(): return ''
+        time.sleep(1)
+        return self.try_out()
 
     def renew(self)->Template:
         "Start a new template in place of the old one."
@@ -307,7 +314,7 @@ class Feeder(threading.Thread):
             except EOFError as e: error, killed = f'template lost: {e}', 'judge'
             except Exception as e: error, killed = f'template failed: {type(e).__name__}: {e}', ''
             if error: self.drop()
-        why = self.try_out() and self.try_out() if killed and not self.closed else ''
+        why = self.fails() if killed and not self.closed else ''
         if killed and not self.closed and not why: return replace(report, killed=killed, error='')
         return Report(error=error or why, machine=bool(why))
 

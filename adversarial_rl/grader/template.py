@@ -200,7 +200,7 @@ class Walls(Layers):
         if self.steward and self.filter: os.chdir('/')
         else: self.steward = None   # A program might signal it
         if not self.filter: self.leave_root()
-        self.tasks = _TASKS
+        self.tasks, self.first_tasks = _TASKS, 0
         hard = resource.getrlimit(resource.RLIMIT_NPROC)[1]
         self.most_tasks = 1 << 17 if hard == resource.RLIM_INFINITY else hard
 
@@ -235,16 +235,23 @@ class Walls(Layers):
         for tasks in range(max(_TASKS, self.tasks - _TASKS), self.most_tasks + 1, _TASKS):
             self.tasks = tasks
             _set_limit(resource.RLIMIT_NPROC, (tasks, self.most_tasks))
-            try: return os.fork()
-            except BlockingIOError: pass   # There are more
+            try: pid = os.fork()
+            except BlockingIOError: continue   # There are more
+            self.first_tasks = self.first_tasks or tasks
+            return pid
         return os.fork()
+
+    def most_threads(self)->int:
+        "The limit for a child: threads that programs beside it hold do not raise it for ever."
+        others = self.first_tasks + (os.cpu_count() or 1) * _THREADS
+        return min(self.tasks + _THREADS, others, self.most_tasks)
 
     def enter(self, kernel:dict[int, tuple[int, int]], # As `rlimits` gives them
               parent:int                               # Process that must be the parent
              ):
         "Restrict one child: limits, no new processes, killed with its parent; skips what other walls already do."
         for what, pair in kernel.items(): _set_limit(what, pair)
-        _set_limit(resource.RLIMIT_NPROC, (min(self.tasks + _THREADS, self.most_tasks),) * 2)
+        _set_limit(resource.RLIMIT_NPROC, (self.most_threads(),) * 2)
         if 'namespaces' not in self.layers:
             os.setsid()
             signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
 from .judge import ASKED, EXCEPTIONS, FUNCTIONS, MUTATORS, plain_attributes, PURE, RemoteCallable
+from .scripts import as_main, calls_of_tests, left_out, why_it_ends, why_not_run
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -449,34 +450,6 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
     own = {y.id for y in found if isinstance(y, ast.Name)} & theirs
     return own, {_dotted(y) for y in found if _root(y) not in theirs} - own - {''}
 
-def _is_case(x:ast.stmt)->bool:
-    return isinstance(x, ast.ClassDef) and any('TestCase' in ast.unparse(y) for y in x.bases)
-
-def _uncalled(tree:ast.Module)->list[ast.stmt]:
-    "Functions and classes of tests that pytest would call, where the file itself calls nothing."
-    def only_names(x):
-        if isinstance(x, ast.FunctionDef | ast.Import | ast.ImportFrom) or _is_case(x): return True
-        plain = isinstance(x, ast.Assign | ast.AnnAssign) or isinstance(getattr(x, 'value', None), ast.Constant)
-        return plain and not any(isinstance(y, ast.Call) for y in ast.walk(x))
-    if not all(map(only_names, tree.body)): return []
-    return [x for x in tree.body if _is_case(x) or isinstance(x, ast.FunctionDef) and x.name.startswith('test')]
-
-def _why_not_called(tree:ast.Module)->str:
-    "Why a function of tests cannot be called as pytest would; '' if each can."
-    for x in _uncalled(tree):
-        if not isinstance(x, ast.FunctionDef): continue
-        if len(x.args.posonlyargs + x.args.args) > len(x.args.defaults) or None in x.args.kw_defaults:
-            return f'the test {x.name} has parameters, which only pytest fills in'
-        if any(isinstance(y, ast.Yield | ast.YieldFrom) for y in ast.walk(x)):
-            return f'the test {x.name} is a generator, which only pytest runs'
-    return ''
-
-def _calls_of_tests(tree:ast.Module)->list[str]:
-    "Calls of what pytest would call."
-    uncalled = _uncalled(tree)
-    functions = [f'{x.name}()' for x in uncalled if isinstance(x, ast.FunctionDef)]
-    return functions + ['run_cases()'] * any(map(_is_case, uncalled))
-
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
 _IMPORTED = 'candidate'   # The name of the program's module
 
@@ -557,36 +530,6 @@ class _Classes(ast.NodeTransformer):
         if x.attr != '__class__' or not isinstance(x.ctx, ast.Load): return x
         return ast.Call(ast.Name('class_of', ast.Load()), [x.value], [])
 
-# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02c1
-class _Runs(ast.NodeTransformer):
-    "Puts `run_cases()` in place of `unittest.main()`, which would end the process, and of a run without a verdict."
-    def __init__(self, imported:set[str]): self.imported = imported   # From unittest
-
-    def visit_Expr(self, x:ast.Expr)->ast.AST:
-        match x.value:
-            case ast.Call(ast.Attribute(ast.Call(runner), 'run')) if self.is_part(runner, 'TextTestRunner'): pass
-            case ast.Call(function) if self.is_part(function, 'main'): pass
-            case _: return x
-        return ast.Expr(ast.Call(ast.Name('run_cases', ast.Load()), [], []))
-
-    def is_part(self, x:ast.expr, name:str)->bool:
-        return ast.unparse(x) == f'unittest.{name}' or isinstance(x, ast.Name) and x.id == name in self.imported
-
-def _as_main(tree:ast.Module)->ast.Module:
-    "The tests as Python runs a file of them: with its main part, and without an exit that reports success."
-    body:list[ast.stmt] = []
-    for x in tree.body:
-        match x:
-            case ast.If(ast.Compare(ast.Name('__name__'), [ast.Eq()], [ast.Constant('__main__')]), main): body += main
-            case _: body.append(x)
-    match body:
-        case [*before, ast.Expr(ast.Call(func, status, [])) | ast.Raise(ast.Call(func, status, []))] if before:
-            failed = [x for x in status if not isinstance(x, ast.Constant) or x.value]
-            asserts = [ast.Assert(ast.UnaryOp(ast.Not(), x)) for x in failed]   # As in `sys.exit(main())`
-            if ast.unparse(func) in ('sys.exit', 'exit', 'quit', 'SystemExit'): body = [*before, *asserts]
-    imported = {y.name for x in body if isinstance(x, ast.ImportFrom) and x.module == 'unittest' for y in x.names}
-    return _Runs(imported).visit(ast.Module(body, []))
-
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02e1
 _ERRORS = 'AssertionError', 'Exception', 'BaseException', 'failureException'
 
@@ -635,19 +578,21 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     try: tree = parse_source(test, LONGEST_TEST)
     except SyntaxError: tree = ast.Module([], [])
     if (name := _plain_call(tree, entry_points)) and (asserts := as_data(tree, frozenset({name}))): return asserts
-    try: tree = _unrolled(_as_main(parse_source(test := direct(test), LONGEST_TEST)))
+    try: tree = _unrolled(as_main(parse_source(test := direct(test), LONGEST_TEST)))
     except (SyntaxError, RecursionError): tree = ast.Module([], [])
     nodes, names, who = list(ast.walk(tree)), names_in(test), names_under_test(test, entry_points)
-    why = why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody) or _why_not_called(tree)
+    left, bound_here = left_out(tree), names.own | who.program
+    why = (why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody)
+           or why_not_run(tree, left) or why_it_ends(tree, bound_here))
     bound = names.own & names.used - names.defined   # Some are the program's first, as in `f = cache(f)`
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
     if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
     caught, raised = _caught_names(nodes, who.program)
     if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
     try:
-        if not {'type', 'class_of'} & (names.own | who.program): tree = _Classes().visit(tree)
+        if not {'type', 'class_of'} & bound_here: tree = _Classes().visit(tree)
         tree = _goes_on(tree)
-        statements = [ast.unparse(x) for x in tree.body] + _calls_of_tests(tree) or [test]
+        statements = [ast.unparse(x) for x in tree.body] + calls_of_tests(left) or [test]
     except (ValueError, RecursionError): statements = [test]
     return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
                 caught=sorted(caught), raised=sorted(raised), modules=sorted(who.modules),
