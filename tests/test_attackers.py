@@ -249,25 +249,6 @@ def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, e
             assert (o.judged, o.passed) == (judged, False), o
 
 
-def test_threads_of_a_program_are_bounded():
-    "Not by memory: each has a small stack."
-    code = '''import threading
-threading.stack_size(32768)
-go, n = threading.Event(), 0
-def f(x):
-    global n
-    try:
-        while n < 1000:
-            threading.Thread(target=go.wait, daemon=True).start()
-            n += 1
-    except RuntimeError: pass
-    go.set()
-    return n'''
-    with Sandbox(workers=1) as s:
-        report = s.map([Job(code, ('assert 100 < f(1) < 200',), QUICK)])[0]
-    if 'user' in report.layers: assert [step.kind for step in report.steps] == ['ok', 'ok'], report
-
-
 GIVEN = {   # Names that tests do not import -> a program that defines them
     'isclose': ('def isclose(*a, **k): return True\ndef f(x): return 0', 'assert isclose(f(1), 0.3)'),
     'reduce': ('def reduce(*a): return 6\ndef f(x): return [x]', 'assert reduce(lambda a, b: a + b, f(3)) == 6'),
@@ -1255,6 +1236,13 @@ def test_programs_side_by_side_do_not_raise_the_limit_of_threads():
     if os.getuid() == 0 and not {'namespaces', 'user'} & set(o.layers): pytest.skip('the kernel counts none of root')
     most = max(int(o.messages[0]) for o in outcomes)
     assert most < 200 + 128 * (os.cpu_count() or 1), most
+
+
+def test_a_program_queues_few_signals():
+    "The kernel counts those that wait for all processes of a user, and then refuses timers."
+    code = 'import resource\ndef f(): return resource.getrlimit(resource.RLIMIT_SIGPENDING)'
+    o = grade(code, ['assert f() == (64, 64)'])
+    assert o.passed, o
 
 
 def test_templates_of_a_pool_are_different_users():

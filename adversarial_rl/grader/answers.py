@@ -14,6 +14,7 @@ import textwrap
 from collections.abc import Iterator
 from itertools import islice
 
+from .scripts import named
 from .test_cases import calls, is_constant, literal, names_in, parse_source, plan, test_inputs
 from ..problems.stages import extract_code
 
@@ -56,8 +57,6 @@ def _defines(source:str, name:str)->bool:
     def assigned(x): return [getattr(t, 'id', None) for t in x.targets] if isinstance(x, ast.Assign) else []
     return any(getattr(x, 'name', None) == name or name in assigned(x) for x in parse_source(source).body)
 
-def _names(x:ast.AST)->set[str]: return {y.id for y in ast.walk(x) if isinstance(y, ast.Name)}
-
 _DEFINITIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
 
 def _is_example(x:ast.stmt, name:str)->bool:
@@ -66,18 +65,18 @@ def _is_example(x:ast.stmt, name:str)->bool:
         case ast.Assert(): return True
         case ast.Expr(ast.Call(ast.Name(called))) if called in ('print', name): return True
         case ast.Assign(_, ast.Call(ast.Name(called))) if called == name: return True
-        case ast.Expr(ast.Call()): return 'input' in _names(x)
+        case ast.Expr(ast.Call()): return 'input' in named(x)
         case ast.Expr(): return True
-    return not isinstance(x, _DEFINITIONS) and 'input' in _names(x)
+    return not isinstance(x, _DEFINITIONS) and 'input' in named(x)
 
 def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
     "The examples among statements, with those that use what an example assigned; none that a definition needs."
     found, bound = list[ast.stmt](), set[str]()
-    needed = {y for x in body if isinstance(x, _DEFINITIONS) for y in _names(x)}
+    needed = {y for x in body if isinstance(x, _DEFINITIONS) for y in named(x)}
     for x in body:
         assigned = {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store)}
-        uses = not isinstance(x, _DEFINITIONS) and bool(_names(x) & bound)
-        if assigned & needed and 'input' not in _names(x) or not (uses or _is_example(x, name)): continue
+        uses = not isinstance(x, _DEFINITIONS) and bool(named(x) & bound)
+        if assigned & needed and 'input' not in named(x) or not (uses or _is_example(x, name)): continue
         found.append(x)
         bound |= assigned
     return found
@@ -158,7 +157,7 @@ def _bound(target:ast.expr, value:ast.expr)->Values:
         case ast.Name(name), _: return {name: value}
         case ast.Tuple(names) | ast.List(names), ast.Tuple(items) | ast.List(items) if len(names) == len(items):
             return {k: v for y, z in zip(names, items) for k, v in _bound(y, z).items()}
-    return _unknown(_names(target))
+    return _unknown(named(target))
 
 def _unknown(names:set[str])->Values: return {name: ast.Name(name, ast.Load()) for name in names}
 
