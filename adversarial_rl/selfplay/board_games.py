@@ -7,7 +7,6 @@ __all__ = ['PLAIN', 'THINK', 'load_game', 'is_open', 'name_of', 'see', 'move_in'
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #4664fba9
 import random
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -82,9 +81,9 @@ def see(state:'pyspiel.State', think:bool=False)->str:
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #1395b2c7
 def move_in(text:str, state:'pyspiel.State')->int|None:
-    "The legal move that an answer names, or None."
-    marked = re.findall(r'<answer>(.*?)</answer>', text, re.S)
-    plain = (marked[-1] if marked else re.sub(r'<think>.*?</think>', '', text, flags=re.S)).strip()
+    "The legal move that an answer names, or None: the last `<answer>`, or else what follows the last thought."
+    marked = [part.partition('</answer>')[0] for part in text.split('<answer>')[1:] if '</answer>' in part]
+    plain = (marked[-1] if marked else text.rpartition('</think>')[2]).strip()
     candidates = {plain} if marked else {plain, *plain.split()[:1]}
     return next((a for a in state.legal_actions() if {str(a), name_of(state, a)} & candidates), None)
 
