@@ -16,7 +16,7 @@ from hostile.testers import TESTS
 from adversarial_rl.grader import answers, suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits, Step
-from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome
+from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome, run
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.judge import Call, FUNCTIONS, judge, Refused
 from adversarial_rl.grader.pool import Job, Report, Sandbox, Template
@@ -568,7 +568,7 @@ held = mmap.mmap(fd, size, prot=mmap.PROT_READ)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
 sum(held[i] for i in range(0, size, 4096))
 print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
-    read = grade(code, [])
+    read = run(code)
     if not {'namespaces', 'landlock'} & set(read.layers): pytest.skip('no program opens files on this host')
     assert read.stdout == '0\n'
     if not hasattr(ctypes.CDLL(None), 'madvise'): pytest.skip('needs glibc')
@@ -576,7 +576,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)'''
     held = 'held = mmap.mmap(fd, 0, prot=mmap.PROT_READ)\n'
     asked = 'print(libc.mincore(None, 0, None), libc.madvise(ctypes.c_void_p(1), 4096, 21))\n'   # No page begins at 1
     advised = 'held.madvise(mmap.MADV_WILLNEED)\nheld.madvise(mmap.MADV_DONTNEED)\nprint(held[:1] > b"")'
-    assert grade(f'{advise}{held}{asked}{advised}', []).stdout == '-1 0\nTrue\n'
+    assert run(f'{advise}{held}{asked}{advised}').stdout == '-1 0\nTrue\n'
 
 
 def test_tests_that_hang_take_no_other_test_with_them():
@@ -723,7 +723,7 @@ a, b = socket.socketpair()
 print(a.family.name, a.type.name, a.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR), asyncio.run(asyncio.sleep(0, 5)))
 try: print(a.getsockopt(socket.SOL_SOCKET, 57, 8))
 except PermissionError: print('refused')'''
-    assert grade(code, []).stdout == 'AF_UNIX SOCK_STREAM 0 5\nrefused\n'
+    assert run(code).stdout == 'AF_UNIX SOCK_STREAM 0 5\nrefused\n'
 
 
 def test_a_function_of_the_reference_is_not_asked_of_a_program():
@@ -1042,7 +1042,8 @@ def test_filled_values_are_checked_as_tests_are():
 def test_no_iterator_of_a_library_shows_its_address():
     code = 'from collections import deque\ndef f(x): return deque([x])'
     for look in ('repr(reversed(f(1))) > ""', 'str([reversed(f(1))]) > ""', 'repr(iter(f(1))) > ""'):
-        assert not any(grade(code, parse_tests(f'assert {look}', 'f'), function_name='f').per_test)
+        tests = parse_tests(f'assert {look}', 'f')
+        assert not tests or not any(grade(code, tests, function_name='f').per_test)
     assert grade(code, ['assert list(reversed(f(1))) == [1]'], function_name='f').passed
 
 

@@ -5,7 +5,8 @@ from unittest.mock import patch
 import pytest
 
 from adversarial_rl.grader import test_cases
-from adversarial_rl.grader.grading import grade
+from adversarial_rl.grader.grading import grade, grade_many
+from adversarial_rl.grader.pool import Job
 from adversarial_rl.grader.session import Grader
 from adversarial_rl.grader.test_cases import plan
 
@@ -407,6 +408,16 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
         'from typing import Generic, TypeVar\nT = TypeVar("T")\nclass Box(Generic[T]):\n'
         '    def __init__(self, x): self.x = x\n    def get(self): return self.x',
         ['assert Box[int](5).get() == 5', 'b = Box[str]("a")\nassert b.get() == b.x == "a"']),
+    'items of an object that tests change': (
+        'class G:\n    def __init__(self, x): self.x = x\n    def __getitem__(self, k): return self.x[k]',
+        ['g = G([[0, 0], [0, 0]])\ng[1][0] = 5\nassert g[1] == [5, 0] and g[0] == [0, 0]',
+         'g = G({1: {}})\ng[1][2] = 5\ng[1].update(a=1)\ndel g[1][2]\nassert g[1] == {"a": 1}',
+         'g = G([[1]])\ng[0].append(2)\nassert g[0] == [1, 2]']),
+    'variables named like what tests must not touch': (
+        'def f(x): return x',
+        ['seed = 3\nassert f(seed) == 3', 'patch, mock = 1, [2]\nassert f(patch) == 1 and f(mock) == [2]',
+         'import random\nfor seed in range(3):\n    x = random.Random(seed).random()\n    assert f(x) == x',
+         'def check(environ): assert f(environ) == environ\ncheck({1: 2})']),
     'a bound method as an argument': (
         'class E:\n    def __init__(self): self.h = []\n    def on(self, f): self.h.append(f)\n'
         '    def off(self, f): self.h.remove(f)\n    def go(self, x): return [f(x) for f in self.h]',
@@ -427,7 +438,7 @@ RUNS = {   # Ways in which a file of tests is run, and imports the program
     'main part with unittest': CASE + 'if __name__ == "__main__":\n    unittest.main(verbosity=2)',
     'imported main': 'from unittest import main, TestCase\nclass T(TestCase):\n'
                      '    def test(self): assert f(1) == 2\nmain()',
-    'comparison beside an assert': 'f(3) == 5\nassert f(1) == 2',
+    'comparison that may raise': 'import contextlib\nwith contextlib.suppress(TypeError): f(1) < ""\nassert f(1) == 2',
     'a main of its own': CASE + 'def main(): assert f(1) == 2\nmain()',
     'runner': CASE + 'unittest.TextTestRunner().run(unittest.defaultTestLoader.loadTestsFromTestCase(T))',
     'class alone': CASE,
@@ -456,7 +467,10 @@ UNSUPPORTED = {
             'class A: a = 1\nx = A()\nx.a = 2\nassert f(0) == 0\nassert f(x) == 2',
             'for x in (None, object()): f(x)\nassert True']),
     'longest test': (RIGHT_F, [f'assert f(1) == 2  # {"x" * 10**6}']),
-    'tests that never fail': ('def f(x): return 7', ['assert (f(1) == 2, "message")', 'f(1) == 2', 'x = f(1)\nx == 2']),
+    'tests that never fail': ('def f(x): return 7', ['assert (f(1) == 2, "message")', 'f(1) == 2', 'x = f(1)\nx == 2',
+                                                     'f(3) == 5\nassert f(1) == 7', 'assert f(1) == 7\nf(1) == 2',
+                                                     'def test_f(): return f(1) == 2']),
+    'tests that do not parse': (RIGHT_F, ['assert f(1) = 2', 'f(', 'assert f(1) == 2\n  x']),
     'absent modules': ('def f(x): return x', ['import solution\nassert solution.f(1) == 1',
                                               'from no_such_package.part import a\nassert f(1) == a']),
     'compares objects': ('class P:\n'
@@ -467,6 +481,17 @@ UNSUPPORTED = {
                      '    def __init__(self, x): self.x = x\n'
                      '    def __add__(self, o): return V(self.x + o.x)',
                      ['a = V(1)\nb = V(2)\nassert (a + b).x == 3']),
+    'compares objects by other names': (
+        'class P:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x\n'
+        '    def __add__(self, o): return P(self.x + o.x)',
+        ['a, b = P(1), P(1)\nassert a == b', 'x = [P(n) for n in range(2)]\nassert x[0] != x[1]',
+         'x = [P(1), P(2)]\nassert x.index(P(2)) == 1', 'a, b, c = map(P, (1, 2, 3))\nassert a + b == c',
+         'for a, b in [(P(1), P(1))]: assert a == b', 'def make(): return P(1)\nassert make() == make()',
+         'def test_f():\n    a, b = P(1), P(1)\n    assert a == b', 'd = {"a": P(1)}\nassert d["a"] == P(1)',
+         'import unittest\nclass T(unittest.TestCase):\n    def setUp(self): self.a = P(1)\n'
+         '    def test_f(self): self.assertEqual(self.a, P(1))',
+         'import unittest\nclass T(unittest.TestCase):\n    def test_f(self):\n        a, b = P(1), P(2)\n'
+         '        self.assertNotEqual(a, b)']),
     'derives from a class': ('class A:\n    def f(self): return 1', ['class B(A): pass\nassert B().f() == 1']),
     'asynchronous': ('async def f(x): return x', ['import asyncio\nassert asyncio.run(f(3)) == 3']),
     'odd argument': ('def f(s): return s.read()', ['import io\nassert f(io.StringIO("text")) == "text"']),
@@ -622,11 +647,28 @@ def test_a_named_tuple_may_be_passed_back(test):
 
 
 def test_a_job_without_tests_needs_no_reference():
-    assert grade('x = 1', [], function_name='x', reference='x = 2').passed
+    assert grade_many([Job('x = 1', reference='x = 2')])[0].passed
 
 
 def test_a_test_that_does_not_parse_says_so():
     assert 'does not parse' in grade(RIGHT_F, ['assert f(1) == '], function_name='f').message
+
+
+@pytest.mark.parametrize('test', [
+    'from solution import f\nassert f(1) == 2', 'from .solution import f as g\nassert g(1) == 2',
+    'import solution\nassert solution.f(1) == 2', 'import pkg.solution as s\ndef test_f():\n    assert s.f(1) == 2'])
+def test_stated_entry_points_may_be_imported(test):
+    assert [grade(code, [test], function_name='f').passed for code in (RIGHT_F, 'def f(x): return 7')] == [True, False]
+    assert grade(RIGHT_F, [test]).kind == 'unsupported'
+    library = test.replace('pkg.solution', 'math').replace('solution', 'math')
+    assert not grade(RIGHT_F, [library], function_name='f').passed
+
+
+@pytest.mark.parametrize('test, said', [
+    ('from numpy import array\nassert f(1) == array(2)', 'import numpy, which has to be chosen'),
+    ('from solution import f, g\nassert f(1) == 2', 'import solution, which is not here')])
+def test_an_absent_module_says_what_to_do(test, said):
+    assert said in grade(RIGHT_F, [test], function_name='f').message
 
 
 @pytest.mark.parametrize('test', ["assert globals()['f'](1) == 2", "assert eval('f(1)') == 2", 'assert 1 == 2',

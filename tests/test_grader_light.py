@@ -157,7 +157,11 @@ def test_the_command_grades_a_program(files, flags, code, last):
 @pytest.mark.parametrize('flags, message', [
     ('', 'give FILE --tests FILE, or --json, or --report'),
     ('right.py', 'give FILE --tests FILE'),
-    ('--tests tests.py', 'give FILE --tests FILE'),
+    ('--tests tests.py', 'FILE, the program, is missing'),
+    ('--modules numpy right.py --tests tests.py', 'FILE, the program, is missing'),
+    ('right.py --tests tests.py --function tripple', '--function tripple: no test uses it'),
+    ('right.py --tests broken.py', 'broken.py: does not parse'),
+    ('right.py --tests tests.py --modules numpy,pandas', "'numpy,pandas' is not the name of one package"),
     ('right.py --tests tests.py --json', 'give FILE --tests FILE'),
     ('right.py --tests none.py', 'none.py: cannot be read'),
     ('latin.py --tests tests.py', 'latin.py: is not UTF-8 text'),
@@ -174,7 +178,7 @@ def test_a_mistake_in_the_call_is_one_line(files, flags, message):
 
 def test_json_lines_in_and_out_without_any_package(light, tmp_path):
     rows = [dict(id='a', program=RIGHT, tests=TESTS), dict(id='b', program=WRONG, tests=TESTS.splitlines()),
-            dict(id='c', program=f'print("\\x1b[31m")\n{RIGHT}', tests=TESTS)]
+            dict(id='c', function=None, program=f'print("\\x1b[31m")\n{RIGHT}', tests=TESTS)]
     done = grader(tmp_path, '--json', light[0], input='\n'.join(map(json.dumps, rows)))
     assert done.returncode == 1 and done.stderr == ''
     a, b, c = map(json.loads, done.stdout.splitlines())
@@ -186,7 +190,9 @@ def test_json_lines_in_and_out_without_any_package(light, tmp_path):
 
 
 @pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff',
-                                   '{"program": "x = 1", "tests": []}', '{"program": "x = 1", "tests": ""}'])
+                                   '{"program": "x = 1", "tests": []}', '{"program": "x = 1", "tests": ""}',
+                                   '{"program": "x = 1", "tests": "assert 1", "timeout": 3}',
+                                   '{"program": "x = 1", "tests": "assert 1", "entry_point": "f"}'])
 def test_a_wrong_json_line_is_named(tmp_path, lines):
     good = json.dumps(dict(program=RIGHT, tests=TESTS)).encode() + b'\n'
     command = [sys.executable, '-m', 'adversarial_rl.grader', '--json']

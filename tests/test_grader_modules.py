@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from adversarial_rl import Grader, Limits
+from adversarial_rl import grade_many, Grader, Limits
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.grader.packages import choose
 from adversarial_rl.grader.pool import isolated, Job, Sandbox, sandbox_report
@@ -67,8 +67,7 @@ HONEST = ['u, s, v = svd([[1., 2], [3, 4]])\nassert np.allclose(u * s @ v, [[1, 
 
 
 def graded(sandbox, program, tests):
-    from adversarial_rl.grader.grading import grade_many
-    return grade_many([(program, tests)], Limits(wall_seconds=30, cpu_seconds=30), sandbox=sandbox)[0]
+    return grade_many([Job(program, tuple(tests))], Limits(wall_seconds=30, cpu_seconds=30), sandbox=sandbox)[0]
 
 
 @pytest.mark.parametrize('off', HOSTS)
@@ -89,6 +88,22 @@ def test_an_array_of_another_shape_is_not_equal():
         assert not [(test, said) for test, said in zip(tests, o.messages) if said]
         wrong = graded(s, SHAPES, [f'import numpy as np\nassert {test}' for test in EMPTY])
         assert not any(wrong.per_test), [test for test, passed in zip(EMPTY, wrong.per_test) if passed]
+
+
+ARRAYS = ['all(double([1, 2]) == [2, 4])', 'all(double([1, 2]) > 1)', 'sum(double([1, 2]) > 2) == 1',
+          'max(double([1, 2]) - 1) == 3', 'list(double([1, 2]) + 1) == [3, 5]', 'double([[1, 2]])[0, 1] == 4',
+          'any(double([1, 2]) == 4)', 'list(double([1, 2]) * 2) == [4, 8]', 'len(double([1, 2]) * 2) == 2',
+          'double(double([1])) == [4]', 'not double([0])', 'len(double([1, 2])) == 2', 'double([1, 2]) == [2, 4]',
+          'abs(double(2) - 4) < 1e-9', 'double([1, 2]).shape == (2,)']
+
+
+def test_a_test_without_imports_meets_arrays_too():
+    "Where it does more than compare answers, which as data would be lists."
+    program = 'import numpy as np\ndef double(x): return np.asarray(x) * 2'
+    with Grader(modules=['numpy']) as g:
+        o = g.grade(program, [f'assert {test}' for test in ARRAYS], 'double')
+        assert not [(test, said) for test, said in zip(ARRAYS, o.messages) if said]
+        assert not any(g.grade('def double(x): return 7', [f'assert {test}' for test in ARRAYS], 'double').per_test)
 
 
 REACH = '''import importlib, os, sys
@@ -138,7 +153,7 @@ def test_no_walls_are_lost_with_modules():
     with Grader(modules=['numpy'], workers=2) as chosen, Grader(workers=2) as bare:
         assert sandbox_report(chosen.sandbox) == sandbox_report(bare.sandbox)
         assert isolated(sandbox_report(chosen.sandbox)) == isolated(sandbox_report(bare.sandbox))
-        a, b = (g.grade('x = 1', []) for g in (chosen, bare))
+        a, b = (g.grade_many([Job('x = 1')])[0] for g in (chosen, bare))
         assert a.layers == b.layers
 
 
@@ -165,7 +180,7 @@ print([read(form) for form in forms])"""
 
 def test_without_the_choice_numpy_is_absent():
     with Grader(workers=1) as g:
-        o = g.grade('import numpy', [])
+        o = g.grade_many([Job('import numpy')])[0]
         assert o.kind == 'runtime_error' and 'ModuleNotFoundError' in o.message
 
 
@@ -180,12 +195,13 @@ def test_what_a_package_requires_comes_with_it():
 
 def test_memory_limits_hold_on_top_of_the_packages():
     with Grader(Limits(memory_mb=64), workers=1, modules=['numpy']) as g:
-        small, large = g.grade_many([('import numpy\nnumpy.ones(2**21)', []), ('import numpy\nnumpy.ones(2**27)', [])])
+        small, large = g.grade_many([Job(f'import numpy\nnumpy.ones(2**{n})') for n in (21, 27)])
     assert small.passed and large.kind == 'memory_limit'
 
 
 @pytest.mark.parametrize('name, message', [('no_such_package', 'not installed here'), ('math', 'part of Python'),
-                                           ('adversarial_rl', 'hold answers'), ('', 'not installed here')])
+                                           ('adversarial_rl', 'hold answers'), ('', 'name of one package'),
+                                           ('numpy,pandas', 'name of one package')])
 def test_a_wrong_name_is_one_clear_line(name, message, tmp_path):
     with pytest.raises(UsageError, match=message): Grader(modules=['numpy', name])
     with pytest.raises(UsageError, match=message): Sandbox(modules=[name])
@@ -247,7 +263,7 @@ def g(): return made_one.x + made_one.deep.more.z"""
         program = read.replace('import made_one, made_one.deep.more, importlib', 'import importlib')
         assert graded(s, program, tests).per_test[0]
         read_four = f'open({str(installed/"made_shared"/"four"/"__init__.py")!r}).read()'
-        assert not graded(s, read_four, []).passed
+        assert not grade_many([Job(read_four)], sandbox=s)[0].passed
 
 
 def test_a_package_that_fails_to_import_is_named(installed):

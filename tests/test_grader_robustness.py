@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl import grade, grade_many, Limits
+from adversarial_rl import grade, grade_many, Limits, run
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
 
@@ -64,7 +64,7 @@ def test_threads_that_start_together_share_one_pool(monkeypatch):
     monkeypatch.setattr(Sandbox, '__init__', count)
     default_sandbox().close()
     started.clear()
-    with ThreadPoolExecutor(8) as threads: kinds = list(threads.map(lambda n: grade(f'x = {n}', []).kind, range(8)))
+    with ThreadPoolExecutor(8) as threads: kinds = list(threads.map(lambda n: run(f'x = {n}').kind, range(8)))
     assert kinds == ['success'] * 8 and len(started) == 1
 
 

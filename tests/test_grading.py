@@ -72,7 +72,13 @@ def test_every_kind_is_covered(): assert {kind for kind, _, _ in CASES} | {'infr
 
 def test_later_tests_still_run():
     o = grade('def f(x): return x', ['assert f(1) == 2', 'f(', 'raise SystemExit', 'assert f(1) == 1'])
-    assert (o.kind, o.per_test) == ('assertion_failure', (False, False, False, True))
+    assert (o.kind, o.per_test) == ('unsupported', (False, False, False, True))
+
+def test_each_test_has_its_own_output():
+    code = 'def f(x):\n    print("y" * x)\n    return x'
+    o = grade(code, [f'assert f({n}) == {n}' for n in (60_000, 1, 60_001, 70_000)], function_name='f')
+    assert (o.kind, o.per_test) == ('output_limit', (True, True, True, False))
+    assert grade(code, ['assert f(60_000) == 60_000', 'assert f(60_001) == 60_001'], function_name='f').passed
 
 def test_good_job_after_bad_ones():
     assert run('print("é", end="")').stdout == 'é'

@@ -11,6 +11,7 @@ import ast
 import io
 import json
 import math
+import re
 import sys
 import threading
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ from .execution import Limits
 from .grading import as_job, Outcome, printable
 from .pool import Job, sandbox_report
 from .session import Grader
-from .test_cases import parse_source, split_tests
+from .test_cases import LONGEST_TEST, parse_source, split_tests
 
 # %% ../../nbs/03_grader/12_command.ipynb #42e6353e
 def _lower(message:str)->str:
@@ -55,6 +56,7 @@ def table(o:Outcome,           # How a program did
 
 # %% ../../nbs/03_grader/12_command.ipynb #dee0f0c2
 _KEYS = 'program', 'tests', 'function', 'reference'   # Of a line; others are passed on
+_ONCE = 'timeout', 'memory', 'modules', 'limits'   # Set for all lines
 
 def read_line(line:str,  # JSON
               number:int # For messages
@@ -65,7 +67,9 @@ def read_line(line:str,  # JSON
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     for key in {*row} - {*_KEYS}:
         needed = {*_KEYS} - {*row, 'reference'}
-        meant = ['function'] if key == 'function_name' else get_close_matches(key, needed, 1, .85)
+        if key in _ONCE: raise UsageError(f'line {number}: {key} holds for all lines; --help lists the flags')
+        named = key in ('function_name', 'entry_point', 'entry_points')
+        meant = ['function'] if named else get_close_matches(key, needed, 1, .85)
         if meant: raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
     program, tests = row.pop('program', None), row.pop('tests', None)
     if isinstance(tests, str): tests = split_tests(tests)
@@ -76,8 +80,8 @@ def read_line(line:str,  # JSON
     reference = row.pop('reference', None) or ''
     if not isinstance(reference, str): raise UsageError(f'line {number}: reference must be the text of a right program')
     try:
-        if not row.get('function', 'guessed'): raise ValueError
-        return as_job((program, tests, row.get('function', ''), reference)), row
+        if row.get('function') in ('', []): raise ValueError
+        return as_job((program, tests, row.get('function') or '', reference)), row
     except (TypeError, ValueError, AttributeError):
         raise UsageError(f'line {number}: function must be the name that the tests call, or a list of names')
 
@@ -115,9 +119,11 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message:str)->NoReturn: raise UsageError(f'{message}; --help lists the flags')
 
 def positive(text:str)->float:
-    "A number from 1e-3 to 1e6, for the parser."
-    if not 1e-3 <= float(text) <= 1e6: raise ValueError
-    return float(text)
+    "A number from 0.001 to 1,000,000, for the parser."
+    try: number = float(text)
+    except ValueError: number = 0.
+    if not 1e-3 <= number <= 1e6: raise argparse.ArgumentTypeError(f'{text} is no number from 0.001 to 1000000')
+    return number
 
 def make_parser()->argparse.ArgumentParser:
     "The flags."
@@ -125,7 +131,7 @@ def make_parser()->argparse.ArgumentParser:
                      description='Grade a Python program that nobody has to trust.',
                      epilog='Exit code: 0 if everything passes, 1 if not, 2 for a mistake in the call.')
     parser.add_argument('file', nargs='?', help='program to grade')
-    parser.add_argument('--tests', metavar='FILE', help='its tests: a file of assert statements')
+    parser.add_argument('--tests', metavar='FILE', help='its tests: asserts, or what pytest or unittest runs')
     parser.add_argument('--function', metavar='NAME', nargs='+', default=[],
                         help='what the tests may ask of the program; guessed from their text where it is not given')
     parser.add_argument('--reference', metavar='FILE', help='a right program: a test that it fails says nothing about '
@@ -163,8 +169,12 @@ def passes(args:argparse.Namespace)->bool:
             print(json.dumps(row), flush=True)
             passed &= row['passed']
         return passed
-    code, tests = text_of(args.file), split_tests(text_of(args.tests))
-    if not tests: raise UsageError(f'{args.tests}: holds no test')
+    code, text = text_of(args.file), text_of(args.tests)
+    if not (tests := split_tests(text)): raise UsageError(f'{args.tests}: holds no test')
+    try: parse_source(text, LONGEST_TEST)
+    except SyntaxError as e: raise UsageError(f'{args.tests}: does not parse ({e})')
+    if args.function and not any(re.search(rf'\b{name}\b', text) for name in args.function):
+        raise UsageError(f'--function {args.function[0]}: no test uses it')
     reference = text_of(args.reference) if args.reference else ''
     if args.reference and not reference.strip(): raise UsageError(f'{args.reference}: holds no program')
     with Grader(limits, 1, args.modules) as grader: o = grader.grade(code, tests, args.function, reference)
@@ -180,6 +190,8 @@ def run(argv:list[str]):
         raise UsageError(f'--function {wrong[0]}: is not a name, such as double')
     if args.reference and not single: raise UsageError('--reference needs FILE; a line of --json has its own reference')
     if args.function and not single: raise UsageError('--function needs FILE; a line of --json names its own function')
+    if args.tests and not args.file:
+        raise UsageError('FILE, the program, is missing; it stands before flags that take several names, as --modules')
     if single + args.json + args.report != 1 or single and not (args.file and args.tests):
         raise UsageError('give FILE --tests FILE, or --json, or --report; --help lists the flags')
     if not passes(args): raise SystemExit(1)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.parallel import dealt_out
-from .execution import Limits, LONGEST, Step
+from .execution import as_limits, Limits, LONGEST, Step
 from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
 from .stateless import stateless
 from .test_cases import split_tests
@@ -74,6 +74,10 @@ def ending(report:Report, # Facts of one run
     return _EARLY
 
 # %% ../../nbs/03_grader/09_grading.ipynb #c3d4a9e1
+def _told_too_much(report:Report, job:Job)->bool:
+    "Whether several tests together had too much output, which says nothing about any of them."
+    return report.killed == 'output' and len(job.tests) > 1 and report.steps[:1] == (Step('ok'),)
+
 def _steps(report:Report, # Facts of one run
            job:Job        # What was run
           )->list[Step]:
@@ -81,10 +85,10 @@ def _steps(report:Report, # Facts of one run
     steps = list(itertools.takewhile(lambda step: step.kind != 'gone', report.steps))
     stopped, n = ending(report, job.limits), len(job.tests) + 1
     if len(steps) > n: return [_EARLY]
-    if steps and steps[0].kind != 'ok': return steps[:1]
+    if steps and (steps[0].kind != 'ok' or _told_too_much(report, job)): return steps[:1]
     lost = [_UNREACHED] * min(report.asked, n - len(steps) - 1)
     if len(steps) < n: return [*steps, *lost, stopped or _EARLY]
-    return [*steps[:-1], stopped] if stopped and report.killed != 'output' else steps
+    return [*steps[:-1], stopped] if stopped and job.tests else steps
 
 def _first_failure(job:Job,
                    runs:Sequence[tuple[Job, Report]], # Parts of the job and what became of them
@@ -94,7 +98,8 @@ def _first_failure(job:Job,
     tests = [step._replace(message=f'test {i}: {step.message}') for i, step in enumerate(steps, 1)]
     failures = [Step('infra_error', report.error) for _, report in runs if report.error]
     failures += [step for kind in ('unsupported', 'output_limit') for step in tests if step.kind == kind]
-    failures += [x for _, report in runs if report.killed == 'output' and (x := ending(report, job.limits))]
+    failures += [x for part, report in runs if report.killed == 'output' and not _told_too_much(report, part)
+                 and (x := ending(report, job.limits))]
     failures += [program for part, report in runs if (program := _steps(report, part)[0]).kind != 'ok']
     failures += [step for step in tests if step.kind not in ('', 'ok')] + [_EARLY for step in tests if not step.kind]
     return failures[0] if failures else None
@@ -125,10 +130,10 @@ def to_outcome(report:Report, # Facts of one run
     return _to_outcome(job, [(job, report)])
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b42
-def parts(job:Job)->list[Job]:
+def parts(job:Job, modules:tuple[str, ...]=())->list[Job]: # Modules that the sandbox has, as in `planned`
     "Runs of its program: each author's tests that are data, in an order that depends on the program; then each script."
     if len(job.tests) < 2: return [job]
-    scripts = [test for test in job.tests if planned(test, job.entry_points, ())[1]]
+    scripts = [test for test in job.tests if planned(test, job.entry_points, modules)[1]]
     data = [test for test in job.tests if test not in scripts]
     random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
     authors = {test: n for n, group in reversed([*enumerate(job.groups)]) for test in group}   # The first of several
@@ -141,7 +146,7 @@ def _unreached(job:Job, report:Report)->tuple[str, ...]:
     "Tests that a run owes a verdict; the one that stopped it, too, where earlier ones had used up the limits."
     steps = _steps(report, job)
     finished = len(steps) - 2   # The last step is that of the test that stopped the run
-    if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps: return ()
+    if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps or _told_too_much(report, job): return ()
     own = report.seconds - sum(report.times[:finished + 1])
     guilty = not finished or own > min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
     lost = [test for test, step in zip(job.tests, steps[1:]) if not step.kind]
@@ -159,53 +164,59 @@ def as_job(asked:Asked,            # A job, or (program, tests[, function name[,
            limits:Limits|None=None # In place of its own
           )->Job:
     "The job that is asked for; raises ValueError for something else."
-    if isinstance(asked, Job): return replace(asked, limits=(limits or asked.limits).check())
-    if isinstance(asked, str): raise ValueError(f'{asked[:40]!r} has no tests; ask for (program, tests)')
+    if isinstance(asked, Job): return replace(asked, limits=as_limits(asked.limits if limits is None else limits))
+    if not isinstance(asked, tuple | list): raise ValueError(f'a job is (program, tests), not {str(asked)[:40]!r}')
     if not 2 <= len(asked) <= 4: raise ValueError(f'{len(asked)} items are not (program, tests, function, reference)')
     fields:tuple[Any, ...] = *asked, '', ''
     code, tests, names, reference = fields[:4]
-    if not isinstance(tests, Iterable): raise ValueError(f'{tests!r} is no test and no list of tests')
+    if not isinstance(tests, Iterable) or isinstance(tests, Mapping): raise ValueError(f'{tests!r} is no list of tests')
     texts = split_tests(tests) if isinstance(tests, str) else list(tests)
-    if wrong := [x for x in (code, reference, *texts) if not isinstance(x, str)]:
-        raise ValueError(f'{wrong[0]!r} is not the text of a program or of a test')
-    names = [x for x in ([names] if isinstance(names, str) else names) if x]
-    if odd := [x for x in names if not x.isidentifier()]: raise ValueError(f'{odd[0]!r} is not a function name')
-    return Job(code, tuple(texts), (limits or Limits()).check(), tuple(names), reference=reference)
+    for what, x in [('program', code), ('reference', reference), *(('test', x) for x in texts)]:
+        if not isinstance(x, str): raise ValueError(f'a {what} is a text, not {str(x)[:40]!r}')
+    names = [names] if isinstance(names, str) else names
+    if not isinstance(names, Iterable): raise ValueError(f'a function is a name or a list of names, not {names!r}')
+    names = [x for x in names if x]
+    if odd := [x for x in names if not (isinstance(x, str) and x.isidentifier())]:
+        raise ValueError(f'{odd[0]!r} is not a function name')
+    return Job(code, tuple(texts), as_limits(Limits() if limits is None else limits), tuple(names), reference=reference)
 
 # %% ../../nbs/03_grader/09_grading.ipynb #a1db1b44
 _Runs = dict[Job, list[tuple[Job, Report]]]
+_RunAll = Callable[[list[Job]], list[Report]]
 
 _MOST_TOGETHER = 128   # Tests whose messages fit into one report, however long they are
 
-def _can_share(part:Job)->bool:
+def _can_share(part:Job, modules:tuple[str, ...])->bool:
     "Whether the tests of several authors may meet one process of the program."
-    return len(part.tests) <= _MOST_TOGETHER and may_share(part)
+    return len(part.tests) <= _MOST_TOGETHER and may_share(part, modules)
 
 def _took_nothing(part:Job, report:Report)->bool:
     "Whether no test can have taken time or memory from another: none was stopped, and none ran out of memory."
     starved = any(step.kind == 'memory_limit' for step in report.steps)
     return not starved and not report.killed and tuple(_steps(report, part)) == report.steps
 
-def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:Callable[[list[Job]], list[Report]]):
+def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:_RunAll, modules:tuple[str, ...]):
     "Run programs that remember nothing once for all authors; what is left to run stays in `cut`."
     several = [job for job, apart in cut.items() if len(apart) > 1 and stateless(job.code)]
-    whole = {job: parts(replace(job, groups=())) for job in several}
+    whole = {job: parts(replace(job, groups=()), modules) for job in several}
     joined = {job: first for job, (first, *_) in whole.items()
-              if len(first.tests) > len(cut[job][0].tests) and _can_share(first)}
+              if len(first.tests) > len(cut[job][0].tests) and _can_share(first, modules)}
     once = list(dict.fromkeys(joined.values()))
     found = dict(zip(once, dealt_out(run_all, once) if once else []))
     for job, part in joined.items():
         if _took_nothing(part, found[part]): runs[job], cut[job] = [(part, found[part])], whole[job][1:]
 
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
-    "Run these parts of jobs, and again without each test that stops its program."
+    "Run these parts of jobs, and again without each test that stops its program; at last each test alone."
+    alone:list[tuple[Job, Job]] = []
     for _ in range(most_runs if waiting else 0):
         once = list(dict.fromkeys(part for _, part in waiting))
         found = dict(zip(once, dealt_out(run_all, once)))
         for job, part in waiting: runs[job].append((part, found[part]))
+        alone += [(job, part) for job, part in waiting if _told_too_much(found[part], part)]
         waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
         if not waiting: break
-    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in waiting
+    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in [*alone, *waiting]
             for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 
@@ -240,10 +251,14 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
               )->list[Outcome]:
     "The outcomes of many programs, in the order of the jobs; each test has a verdict of its own."
     def run_all(jobs): return (sandbox or default_sandbox()).map(jobs, progress)
-    todo = [as_job(x, limits) for x in jobs]
-    cut = {job: parts(job) for job in todo}
+    asked = list(jobs)
+    todo = [as_job(x, limits) for x in asked]
+    if any(not job.tests for job, x in zip(todo, asked) if not isinstance(x, Job)):
+        raise ValueError('a program without tests would pass; `run(program)` only runs it, as does `Job(program)` here')
+    modules = (sandbox or default_sandbox()).modules if todo else ()
+    cut = {job: parts(job, modules) for job in todo}
     runs:_Runs = {job: [] for job in cut}
-    _run_together(runs, cut, run_all)
+    _run_together(runs, cut, run_all, modules)
     first = {job: left.pop(0) for job, left in cut.items() if not runs[job]}
     _add_runs(runs, [*first.items()], run_all, most_runs)
     loaded = [job for job in cut if all(_steps(report, part)[0].kind == 'ok' for part, report in runs[job])]
@@ -256,13 +271,12 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
 
 # %% ../../nbs/03_grader/09_grading.ipynb #59332038
 def grade(code:str,              # Program text
-          tests:str|Sequence[str], # Test sources, or one text that `split_tests` cuts; with none, a clean run passes
+          tests:str|Sequence[str], # Test sources, or one text that `split_tests` cuts; ValueError for none
           limits:Limits=Limits(), # For each run of the program; a test that stops one takes no other with it
           function_name:str|Sequence[str]='', # All that tests may ask of the program; guessed where it is not stated
           reference:str=''        # A right program, if there is one: a test that it fails is unsupported
          )->Outcome:
     "Run a program and judge each test in another process; there the program can be imported as `candidate`."
-    if isinstance(tests, str) and not split_tests(tests): raise ValueError('the tests are an empty text; use `run`')
     return grade_many([(code, tests, function_name, reference)], limits)[0]
 
 # %% ../../nbs/03_grader/09_grading.ipynb #5c37a49e
@@ -270,7 +284,7 @@ def run(code:str,              # Program text
         limits:Limits=Limits() # What it may use
        )->Outcome:
     "Run a program without tests, as `__main__`."
-    return grade(code, [], limits)
+    return grade_many([Job(code)], limits)[0]
 
 # %% ../../nbs/03_grader/09_grading.ipynb #9edc088d
 def grade_matrix(codes:Iterable[str],   # Programs

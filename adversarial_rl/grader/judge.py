@@ -375,7 +375,8 @@ class Handle:
 
     def item(self, key:Any)->Any:
         "An item of the value."
-        return self.call.living('live_item', self.number, key) if self.is_live else self.ask('item', key)
+        live = self.is_live or '__getitem__' in self.call.live and self.origin in ('class', 'named')
+        return self.call.living('live_item', self.number, key) if live else self.ask('item', key)
 
     def calls(self, args:tuple, kw:dict[str, Any])->Any:
         "What a call of the value returns."

@@ -44,6 +44,7 @@ def _distribution(name:str)->'Distribution':
     try: return metadata.distribution(name)
     except (metadata.PackageNotFoundError, ValueError): pass
     owners = metadata.packages_distributions().get(name)
+    if not re.fullmatch(r'[\w.-]+', name): raise UsageError(f'{name!r} is not the name of one package')
     if not owners: raise UsageError(f'{name} is not installed here; install it beside the grader, or leave it out')
     return metadata.distribution(owners[0])
 
@@ -71,6 +72,11 @@ class Packages(NamedTuple):
     shared:dict[str, list[str]]       # Module without a file -> its folders
     paths:list[str]                   # All that may be read
     listed:list[str]                  # Folders whose names may be read: those of `shared`, and in them
+
+    @property
+    def names(self)->tuple[str, ...]:
+        "All modules that may be imported."
+        return (*self.files, *self.shared)
 
     @classmethod
     def none(cls)->'Packages':

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -34,7 +35,7 @@ from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 from .packages import choose, Packages
 from .stateless import gives_data, stateless
-from .test_cases import absent_modules, entry_points, names_in, plan
+from .test_cases import absent_modules, direct, entry_points, names_in, plan
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/08_pool.ipynb #18ce3df5
@@ -112,17 +113,24 @@ def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->st
     found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
     return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
 
+def _why_absent(module:str, stated:bool)->str:
+    "What to do about a module that tests import and no judge has."
+    name = module.partition('.')[0]
+    if name and find_spec(name): return f'the tests import {name}, which has to be chosen (`modules`)'
+    own = 'of the program they import its stated entry points alone' if stated else 'they need no import of the program'
+    return f'the tests import {module}, which is not here; {own}'
+
 @lru_cache(1 << 15)   # An evaluation of 400 problems has up to 20,000 tests, and asks for each several times
 def planned(test:str,                       # Source
             stated:tuple[str, ...],         # Entry points
             modules:tuple[str, ...]         # Chosen ones, which tests may forget to import
            )->tuple[str, dict[str, Any]|None]:
     "What a judge reads of a test, and its plan if it is a script."
-    p = plan(test, stated)
-    if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated)
-    if isinstance(p, dict) and not p['unsupported'] and (absent := absent_modules(test, modules)):
-        p['unsupported'] = (f'the tests import {absent[0]}, which is not here. They need no import of the program; '
-                            'packages must be chosen (modules)')
+    arrays = 'numpy' in modules
+    p = plan(test, stated, arrays)
+    if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated, arrays)
+    if isinstance(p, dict) and (absent := absent_modules(direct(test, stated), modules)):
+        p['unsupported'] = _why_absent(absent[0], bool(stated))
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
 
 def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, Any]|None]:
@@ -134,9 +142,9 @@ def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, A
 
 
 # %% ../../nbs/03_grader/08_pool.ipynb #739095c8
-def may_share(job:Job)->bool:
+def may_share(job:Job, modules:tuple[str, ...]=())->bool: # Chosen ones
     "Whether its program may run in a process with others: it remembers nothing, and its tests give it plain data."
-    texts = (planned(test, job.entry_points, ())[0] for test in job.tests)
+    texts = (planned(test, job.entry_points, modules)[0] for test in job.tests)
     return bool(job.tests) and stateless(job.code) and all(map(gives_data, texts))
 
 
@@ -156,7 +164,7 @@ class Template:
                  hash_seed:int=0,          # Of the hashes of strings; with another than 0, objects lie elsewhere, too
                  *, packages:Packages=Packages.none() # That programs and tests may import
                 ):
-        self.modules = (*packages.files, *packages.shared)
+        self.modules = packages.names
         self.sock, theirs = socket.socketpair()
         self.sock.settimeout(20)
         compiled = ['-B'] if sys.dont_write_bytecode else []
@@ -187,7 +195,7 @@ class Template:
         if script and script['unsupported']:
             return Report((Step('ok'), Step('unsupported', script['unsupported'])), layers=self.layers)
         order = dict(limits=job.limits, script=bool(script), name='candidate' if job.tests else '__main__',
-                     stateless='seccomp' in self.layers and may_share(job))
+                     stateless='seccomp' in self.layers and may_share(job, self.modules))
         sheets = job.code, '[' + ', '.join(texts) + ']'
         report = self.send(job, order, sheets)
         again = order['stateless'] and _disturbed(report)
@@ -331,7 +339,10 @@ class Templates:
                  hash_seed:int=0,             # Of all templates, so that each gives the same verdict
                  modules:Iterable[str]=()     # Installed packages that programs and tests may import
                 ):
+        if not (workers is None or isinstance(workers, int) and workers > 0):
+            raise ValueError(f'workers is the number of programs at a time, at least 1, not {workers!r}')
         self.packages = choose(modules)
+        self.modules = self.packages.names
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
         self.references:dict[Job, dict[str, Step]] = {}   # Tests that right programs fail, as `grading` has found

@@ -150,20 +150,23 @@ def _marks(x:ast.AST)->list[str]:
     texts = [text for y in x.decorator_list if 'unittest' not in (text := ast.unparse(y))]
     return [mark for mark in (*_MARKS, 'parametrize') if any(mark in text for text in texts)]
 
-def _is_generator(f:ast.FunctionDef)->bool:
+def _why_not_called(f:ast.FunctionDef)->str:
+    "Why a call of this function does not run its test; '' if it does."
     waiting:list[ast.AST] = [*f.body]
     while waiting:
         x = waiting.pop()
-        if isinstance(x, ast.Yield | ast.YieldFrom): return True
+        if isinstance(x, ast.Yield | ast.YieldFrom): return 'is a generator, which only pytest runs'
+        if isinstance(x, ast.Return) and isinstance(x.value, ast.Compare):
+            return 'returns a comparison, which every runner ignores'
         if not isinstance(x, ast.FunctionDef | ast.Lambda): waiting += ast.iter_child_nodes(x)
-    return False
+    return ''
 
 def why_not_run(tree:ast.Module, left:LeftOut)->str:
     "Why the tests of a file cannot be run as pytest or unittest would; '' if they can."
     if left.others: return f'{left.others[0]} can be run by pytest alone'
     for f, given in [*((f, 0) for f in left.functions), *((f, 1) for _, f in left.methods)]:
         if _needs(f, given): return f'the test {f.name} has parameters, which only pytest fills in'
-        if _is_generator(f): return f'the test {f.name} is a generator, which only pytest runs'
+        if why := _why_not_called(f): return f'the test {f.name} {why}'
     nodes, used = list(ast.walk(tree)), named(tree)
     marks = {mark for x in nodes for mark in _marks(x)}
     if not (left.functions or left.methods or left.has_cases or 'run_cases' in used): marks &= {'parametrize'}

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from ..core.machine import available_cores
-from .execution import Limits
+from .execution import as_limits, Limits
 from .grading import Asked, grade_many, Outcome
 from .pool import Sandbox
 
@@ -71,7 +71,8 @@ class Grader:
                  workers:int|None=None,        # Programs at a time; one per core by default
                  modules:Iterable[str]=()      # Installed packages that programs and tests may import
                 ):
-        self.limits, self.sandbox = limits, Sandbox(workers, modules=modules)
+        self.limits = as_limits(limits)
+        self.sandbox = Sandbox(workers, modules=modules)
 
     def grade(self, code:str, tests:str|Sequence[str], function_name:str|Sequence[str]='', reference:str='')->Outcome:
         "The outcome of one program; see `grading.grade`."

@@ -5,7 +5,8 @@
 # %% auto #0
 __all__ = ['LONGEST_TEST', 'LONGEST_INPUTS', 'LIBRARY', 'literal', 'parse_source', 'split_tests', 'Names', 'names_in',
            'Providers', 'names_under_test', 'as_data', 'is_literal', 'why_unsupported', 'direct', 'absent_modules',
-           'plan', 'plans', 'entry_points', 'calls', 'is_constant', 'arguments', 'test_inputs', 'test_input']
+           'plan', 'is_plain', 'plans', 'entry_points', 'calls', 'is_constant', 'arguments', 'test_inputs',
+           'test_input']
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #f2953b5e
 import ast
@@ -218,15 +219,64 @@ setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__
 def _named_like_a_class(name:str)->bool: return name[:1].isupper() and '_' not in name
 
 def _is_object(x:ast.AST, classes:set[str], made:set[str])->bool:
-    "Whether an expression is, or holds, an instance of one of these classes."
+    "Whether an expression is, or holds, an instance of one of these classes, or is named so."
     match x:
-        case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set'), args=[ast.Name(id=name)]): return name in classes
-        case ast.Call(func=ast.Name(id=name)): return name in classes
+        case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set'), args=[ast.Name(name)]) if name in classes: return True
+        case ast.Call(func=ast.Name(id=name)) if name in classes or f'{name}()' in made: return True
         case ast.Name(id=name): return name in made
-        case ast.Attribute(value=ast.Name(id=name), attr=member): return name in classes and member.isupper()
+        case ast.Attribute(value=ast.Name(id=name), attr=member) if name in classes: return member.isupper()
+        case ast.Attribute(value=ast.Name(id='self'), attr=member): return f'self.{member}' in made
+        case ast.Subscript(value=y): return _holds_objects(y, classes, made)
+        case ast.NamedExpr(value=y): return _is_object(y, classes, made)
+    return _holds_objects(x, classes, made)
+
+def _holds_objects(x:ast.AST, classes:set[str], made:set[str])->bool:
+    "Whether the items of an expression are such instances; the names of such containers end with `[]`."
+    match x:
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
             return any(_is_object(y, classes, made) for y in items)
+        case ast.ListComp(elt=y) | ast.SetComp(elt=y) | ast.GeneratorExp(elt=y) | ast.DictComp(value=y):
+            return _is_object(y, classes, made)
+        case ast.Call(func=ast.Name(id='map'), args=[ast.Name(id=name), *_]): return name in classes
+        case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set' | 'sorted' | 'reversed'), args=[y, *_]):
+            return _holds_objects(y, classes, made)
+        case ast.Name(id=name): return f'{name}[]' in made
+        case ast.Attribute(value=ast.Name(id='self'), attr=member): return f'self.{member}[]' in made
     return False
+
+def _bind(target:ast.AST, value:ast.AST, classes:set[str], made:set[str]):
+    "Add the names that get instances, or containers of them, when a value is assigned to a target."
+    match target, value:
+        case ast.Tuple(elts=names) | ast.List(elts=names), ast.Tuple(elts=items) | ast.List(elts=items):
+            if len(names) == len(items):
+                for name, item in zip(names, items): _bind(name, item, classes, made)
+        case ast.Tuple(elts=names) | ast.List(elts=names), _ if _holds_objects(value, classes, made):
+            made |= {ast.unparse(name) for name in names}
+        case ast.Name() | ast.Attribute(), _:
+            if _is_object(value, classes, made): made.add(ast.unparse(target))
+            if _holds_objects(value, classes, made): made.add(f'{ast.unparse(target)}[]')
+
+def _bind_each(target:ast.AST, values:ast.AST, classes:set[str], made:set[str]):
+    "The same for a loop over values."
+    if isinstance(values, _DISPLAYS):
+        for value in values.elts: _bind(target, value, classes, made)
+    elif _holds_objects(values, classes, made): made.add(ast.unparse(target))
+
+def _named_objects(nodes:list[ast.AST], classes:set[str])->set[str]:
+    "Variables that hold such instances: `a`; `a[]` where its items are; `f()` for functions that return one."
+    made = set[str]()
+    for _ in range(2):   # As a function may stand above what it uses
+        for x in nodes:
+            match x:
+                case ast.Assign(targets=targets, value=value):
+                    for target in targets: _bind(target, value, classes, made)
+                case ast.NamedExpr(target=target, value=value): _bind(target, value, classes, made)
+                case ast.For(target=target, iter=values) | ast.comprehension(target=target, iter=values):
+                    _bind_each(target, values, classes, made)
+                case ast.FunctionDef(name=name):
+                    returned = [y.value for y in ast.walk(x) if isinstance(y, ast.Return) and y.value]
+                    if any(_is_object(y, classes, made) for y in returned): made.add(f'{name}()')
+    return made
 
 def is_literal(x:str|ast.AST)->bool:
     "Whether a text or an expression is a literal."
@@ -253,18 +303,20 @@ def _combines_instances(nodes:list[ast.AST], classes:set[str])->bool:
     return any(_made_class(y, classes, made) in proven for y in combined)
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01b1
+_COMPARING = [f'assert{x}' for x in ('Equal', 'NotEqual', 'Less', 'LessEqual', 'Greater', 'GreaterEqual',
+                                     'CountEqual', 'ListEqual', 'TupleEqual', 'SequenceEqual', 'SetEqual', 'DictEqual')]
+
 def _operands(x:ast.AST)->list[ast.expr]:
     "What an operator combines, or one compares."
     match x:
         case ast.BinOp(left=left, right=right) | ast.AugAssign(target=left, value=right): return [left, right]
+        case ast.Call(func=ast.Attribute(attr=name), args=[left, right, *_]) if name in _COMPARING: return [left, right]
         case ast.Compare(left=left, comparators=others): return [left, *others]
     return []
 
 def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
     "Whether the tests compare or combine instances of these classes, or a function of Python's does."
-    assigned = [x for x in nodes if isinstance(x, ast.Assign) and _is_object(x.value, classes, set())]
-    made = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name)}
-    several = {t.id for x in assigned for t in x.targets if isinstance(t, ast.Name) and isinstance(x.value, _DISPLAYS)}
+    made = _named_objects(nodes, classes)
     def meet(values): return any(_is_object(y, classes, made) for y in values if y)
     for x in nodes:
         match x:
@@ -272,8 +324,12 @@ def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
             case ast.Set(elts=keys) | ast.Dict(keys=keys) if meet(keys): return True
             case ast.Call(func=ast.Name(id='hash')) if meet(x.args): return True
             case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]):
-                if meet([y]) and (isinstance(y, _DISPLAYS) or isinstance(y, ast.Name) and y.id in several): return True
+                if _holds_objects(y, classes, made): return True
             case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
+            case ast.Call(func=ast.Attribute(value=y, attr='index' | 'count' | 'remove')) if _holds_objects(
+                    y, classes, made): return True
+            case ast.Call(func=ast.Attribute(attr='assertIn' | 'assertNotIn'), args=[_, y, *_]):
+                if meet([y]): return True
         sides = _operands(x)
         if meet(sides) and not any(map(is_literal, sides)): return True
     return _combines_instances(nodes, classes)
@@ -414,11 +470,14 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
 def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collection[str]=())->str:
     "Why these tests cannot be judged apart from the program; '' if they can."
     classes, outside = set(filter(_named_like_a_class, theirs)), set(_OUTSIDE) - set(stated)
-    asserts = any(isinstance(x, ast.Assert | ast.Raise) or getattr(x, 'attr', '').startswith('assert') for x in nodes)
+    own = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    own |= {x.arg for x in nodes if isinstance(x, ast.arg)}
+    may_raise = {id(y) for x in nodes if isinstance(x, (ast.With, ast.Try)) for y in ast.walk(x)}
     for x in nodes:
         match x:
             case ast.Assert(test=ast.Tuple(elts=[_, *_])): return 'an assert of a tuple never fails'
-            case ast.Expr(value=ast.Compare()) if not asserts: return 'a comparison without an assert never fails'
+            case ast.Expr(value=ast.Compare()) if id(x) not in may_raise:
+                return 'a comparison without an assert never fails'
             case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
             case ast.ClassDef(bases=bases) if any(_is_object(y, classes, classes) for y in bases):
                 return 'the tests derive from a class of the program'
@@ -428,7 +487,8 @@ def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collectio
                   | ast.Attribute(ast.Name('dataclasses'), 'asdict' | 'astuple' | 'fields' | 'replace' as name)
                   | ast.ImportFrom('dataclasses', [ast.alias('asdict' | 'astuple' | 'fields' | 'replace' as name)])):
                 return f'the tests use {name}, which looks into one process'
-            case ast.Attribute(attr=name) | ast.Name(id=name) if name in outside:
+            case ast.Attribute(attr=name) | ast.Name(id=name) if name in outside and not (
+                    name in own and isinstance(x, ast.Name)):
                 return f'the tests use {name}, which they do not share with the program'
     if classes and _objects_meet(nodes, classes): return 'the tests compare or combine objects of the program'
     return _needs_one_process(nodes, theirs)
@@ -453,10 +513,24 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
 _IMPORTED = 'candidate'   # The name of the program's module
 
+def _modules_of_program(nodes:list[ast.AST], entry_points:Sequence[str])->set[str]:
+    "Modules in the imports of a test that stand for the program: only stated entry points are taken from them."
+    taken:dict[str, set[str]] = {}   # Module -> names
+    aliases = {y.asname or y.name: y.name for x in nodes if isinstance(x, ast.Import) for y in x.names}
+    uses = {id(x.value): x.attr for x in nodes if isinstance(x, ast.Attribute) and isinstance(x.value, ast.Name)}
+    for x in nodes:
+        match x:
+            case ast.ImportFrom(module=name, names=names):
+                taken.setdefault(name or '', set()).update(y.name for y in names)
+            case ast.Name(id=name) if name in aliases: taken.setdefault(aliases[name], set()).add(uses.get(id(x), ''))
+    theirs = {name for name, found in taken.items() if found <= {*entry_points}}
+    return {_IMPORTED} | {name for name in theirs if name.partition('.')[0] not in sys.stdlib_module_names}
+
 class _Direct(ast.NodeTransformer):
     "Puts the program's names in place of imports from it."
-    def __init__(self, tree:ast.Module):
-        aliases = [y for x in ast.walk(tree) if isinstance(x, ast.Import) for y in x.names if y.name == _IMPORTED]
+    def __init__(self, nodes:list[ast.AST], entry_points:Sequence[str]):
+        self.names = _modules_of_program(nodes, entry_points)
+        aliases = [y for x in nodes if isinstance(x, ast.Import) for y in x.names if y.name in self.names]
         self.modules = {y.asname or y.name for y in aliases}
 
     def visit_Attribute(self, x:ast.Attribute)->ast.AST:
@@ -465,21 +539,24 @@ class _Direct(ast.NodeTransformer):
         return ast.Name(x.attr, x.ctx) if of_program else x
 
     def visit_Import(self, x:ast.Import)->ast.AST:
-        return ast.Pass() if [y.name for y in x.names] == [_IMPORTED] else x
+        x.names = [y for y in x.names if y.name not in self.names]
+        return x if x.names else ast.Pass()
 
     def visit_ImportFrom(self, x:ast.ImportFrom)->ast.AST|list[ast.Assign]:
         renamed = [ast.Assign([ast.Name(y.asname, ast.Store())], ast.Name(y.name, ast.Load()), lineno=1)
                    for y in x.names if y.asname and y.asname != y.name]
-        return (renamed or ast.Pass()) if x.module == _IMPORTED else x
+        return (renamed or ast.Pass()) if (x.module or '') in self.names else x
 
 @lru_cache(1 << 11)
-def direct(test:str # Source
+def direct(test:str,                     # Source
+           entry_points:tuple[str, ...]=() # All that it may ask of the program, if they are stated
           )->str:
-    "The test without imports of the program, whose names it has anyway."
-    if not re.search(rf'^[ \t]*(import|from)[ \t]+{_IMPORTED}\b', test, re.MULTILINE): return test
+    "The test without imports of the program, whose names it has anyway: from `candidate`, or of entry points."
+    imported = set(re.findall(r'^[ \t]*(?:import|from)[ \t]+([\w.]+)', test, re.MULTILINE))
+    if not imported - (set() if _IMPORTED in imported else sys.stdlib_module_names): return test
     try:
         tree = parse_source(test, LONGEST_TEST)
-        return ast.unparse(ast.fix_missing_locations(_Direct(tree).visit(tree)))
+        return ast.unparse(ast.fix_missing_locations(_Direct(list(ast.walk(tree)), entry_points).visit(tree)))
     except (SyntaxError, ValueError, RecursionError): return test
 
 def absent_modules(test:str,         # Source
@@ -489,7 +566,7 @@ def absent_modules(test:str,         # Source
     try: body = parse_source(test, LONGEST_TEST).body
     except SyntaxError: return []
     names = [y.name for x in body if isinstance(x, ast.Import) for y in x.names]
-    names += [x.module for x in body if isinstance(x, ast.ImportFrom) and x.module and not x.level]
+    names += ['.' * x.level + (x.module or '') for x in body if isinstance(x, ast.ImportFrom)]
     return [name for name in names if name.partition('.')[0] not in {*sys.stdlib_module_names, *chosen, _IMPORTED}]
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02b1
@@ -562,23 +639,26 @@ def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
 
 def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     "Names of attributes, and of variables of the program, whose containers the tests change where they name them."
-    changed = []
+    changed:list[ast.AST] = []
     for x in nodes:
         match x:
-            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(_holder(y))
-            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(_holder(y))
-    names = {x.id for x in changed if isinstance(x, ast.Name)}
-    return names & theirs | {x.attr for x in changed if isinstance(x, ast.Attribute)}
+            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(y)
+            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(y)
+    holders = list(map(_holder, changed))
+    names = {x.id for x in holders if isinstance(x, ast.Name)}
+    items = {y.id for x, y in zip(changed, holders) if isinstance(x, ast.Subscript) and isinstance(y, ast.Name)}
+    of_items = {'__getitem__'} if items - theirs else set()   # As in `grid[1][2] = 5`
+    return names & theirs | {x.attr for x in holders if isinstance(x, ast.Attribute)} | of_items
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 _SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
     'statements', 'names', 'first', 'caught', 'raised', 'modules', 'given', 'live')})
 
-def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
+def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, Any]:
     try: tree = parse_source(test, LONGEST_TEST)
-    except SyntaxError: tree = ast.Module([], [])
+    except SyntaxError as e: return dict(_SCRIPT, unsupported=f'the test does not parse: {e}')
     if (name := _plain_call(tree, entry_points)) and (asserts := as_data(tree, frozenset({name}))): return asserts
-    try: tree = _unrolled(as_main(parse_source(test := direct(test), LONGEST_TEST)))
+    try: tree = _unrolled(as_main(parse_source(test := direct(test, entry_points), LONGEST_TEST)))
     except (SyntaxError, RecursionError): tree = ast.Module([], [])
     nodes, names, who = list(ast.walk(tree)), names_in(test), names_under_test(test, entry_points)
     left, bound_here = left_out(tree), names.own | who.program
@@ -588,7 +668,8 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
     if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
     caught, raised = _caught_names(nodes, who.program)
-    if tree.body and not why and (asserts := as_data(tree, who.program)) is not None: return asserts
+    asserts = as_data(tree, who.program) if tree.body and not why else None
+    if asserts is not None and (is_plain(asserts) or not arrays): return asserts
     try:
         if not {'type', 'class_of'} & bound_here: tree = _Classes().visit(tree)
         tree = _goes_on(tree)
@@ -600,12 +681,30 @@ def _plan(test:str, entry_points:tuple[str, ...])->list|dict[str, Any]:
                 live=sorted(_changed(nodes, who.program)))
 
 def plan(test:str,                       # Source
-         entry_points:tuple[str, ...]=() # As in `names_under_test`
+         entry_points:tuple[str, ...]=(), # As in `names_under_test`
+         arrays:bool=False              # Whether answers may be arrays, of which data has only the items
         )->list|dict[str, Any]:
     "What a judge needs for a test: a list of asserts, or a script. No text that a model writes ends its caller."
     if len(test) > LONGEST_TEST: return dict(_SCRIPT, unsupported=f'a test of more than {LONGEST_TEST:,} characters')
-    try: return _plan(test, entry_points)
+    try: return _plan(test, entry_points, arrays)
     except Exception as e: return dict(_SCRIPT, unsupported=f'the tests cannot be read ({type(e).__name__})')
+
+def _compares_alone(form:list)->bool:
+    "Whether a form says the same of arrays as of lists: it asks whether answers equal something."
+    def asks(x): return isinstance(x, list) and (x[:1] == ['call'] or any(map(asks, x)))
+    def plain(x):
+        if x[0] == 'apply' and x[1] == 'len': x = x[2][0] if len(x[2]) == 1 else x
+        return not asks(x) or x[0] == 'call' and not asks(x[2:])
+    match form:
+        case ['Compare', left, *others]: return all(op in ('Eq', 'NotEq') for op, _ in others) and all(
+            map(plain, [left, *[y for _, y in others]]))
+        case ['And' | 'Or', *values]: return all(map(_compares_alone, values))
+    return plain(form)
+
+def is_plain(asserts:list # Of `plan`
+            )->bool:
+    "Whether tests that are data would say the same if answers were arrays instead of lists."
+    return all(_compares_alone(form) if text else form[0] == 'call' for form, text in asserts)
 
 def plans(tests:Sequence[str], entry_points:tuple[str, ...]=())->list[list|dict[str, Any]]:
     "The plan of each test of a program."

@@ -108,8 +108,8 @@ def judge(programs:Sequence[str],
          )->dict[str, Judged]:       # Program -> what it is
     "Run each program three times and say whether it is valid: what follows from an address differs from run to run."
     different = list(dict.fromkeys(programs))
-    first = dict(zip(different, grade_many([(text, ()) for text in different])))
-    jobs = [Job(text, ()) for text in different if first[text].kind == 'success_output']
+    first = dict(zip(different, grade_many(map(Job, different))))
+    jobs = [Job(text) for text in different if first[text].kind == 'success_output']
     others:dict[str, list[Outcome]] = {text: [] for text in different}
     for sandbox in _other_sandboxes() if jobs else []:
         for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(report, job))

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from ..grader.answers import parse_tests, program_in
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..grader.suites import grade_by_test, judge_suites, Suite, validity
 from ..learn.rewards import execution_reward, generator_reward
 from ..problems.problem import Problem
@@ -35,7 +36,7 @@ def execution_rewards(prompts, completions:list[Completion], function:list[str],
     "Reward of each program for how it ends; None if the grader failed."
     texts = [text_of(c) for c in completions]
     programs = [program_in(text, name) if name else whole_program(text) for text, name in zip(texts, function)]
-    outcomes = grade_many([(program, ()) for program in programs])
+    outcomes = grade_many(map(Job, programs))
     return [execution_reward(o.kind) if o.judged else None for o in outcomes]
 
 # %% ../../nbs/10_grpo/00_rewards.ipynb #5222b4b3
@@ -45,9 +46,10 @@ def test_rewards(prompts, completions:list[Completion], tests:list, entry_points
     "Share of its problem's tests that each program passes; None without tests, or if the verdict cannot be trusted."
     programs = [program_in(text_of(c), next(iter(names), '')) for c, names in zip(completions, entry_points)]
     right = [x or '' for x in reference or [''] * len(programs)]
-    outcomes = grade_many(list(zip(programs, tests, entry_points, right)))
-    def judged(o, t): return t and o.judged
-    return [generator_reward(o.per_test) if judged(o, t) else None for o, t in zip(outcomes, tests)]
+    asked = list(zip(programs, tests, entry_points, right))
+    outcomes = iter(grade_many([job for job in asked if job[1]]))
+    given = [next(outcomes) if job[1] else None for job in asked]
+    return [generator_reward(o.per_test) if o and o.judged else None for o in given]
 
 # %% ../../nbs/10_grpo/00_rewards.ipynb #3aff059a
 def _suites(completions:Sequence[Completion], function:Sequence[str], reference:Sequence[str])->list[Suite]:

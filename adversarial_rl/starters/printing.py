@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many
+from ..grader.pool import Job
 from ..model.agents import Local
 from ..model.policy import Policy
 from ..problems import printing
@@ -45,8 +46,8 @@ def _printing_figures(model, tokenizer, n:int=MEASURED)->Figures:
     "One sampled answer to each of `n` held-out prompts of both kinds."
     writer = Local(Policy(model, tokenizer, ['learner']), max_new_tokens=64)
     prompts = printing.printing_prompts('held_out', n)
-    programs = grade_many([(text, ()) for text, in writer.write([prompt for prompt, _ in prompts], rng=0)])
-    outputs = [o.stdout.strip() for o in grade_many([(text, ()) for _, text in prompts])]
+    programs = grade_many([Job(text) for text, in writer.write([prompt for prompt, _ in prompts], rng=0)])
+    outputs = [o.stdout.strip() for o in grade_many([Job(text) for _, text in prompts])]
     predictions = [answer.rstrip().split('\n')[-1].strip() for answer, in
                    writer.write([printing.prediction_prompt(text) for _, text in prompts], rng=0)]
     right = [o.passed and o.stdout.strip() == output for o, output in zip(programs, outputs)]
