@@ -156,7 +156,8 @@ class Styled:
 
     def test(self):
         _, start, looks, acts = self.style
-        rows = [self.one(looks if self.rng.randint(0, 2) else acts) for _ in range(self.rng.randint(0, 3))]
+        def step(): return f'[{self.one(looks)}]' if self.rng.randint(0, 2) else self.one(acts)   # No bare comparison
+        rows = [step() for _ in range(self.rng.randint(0, 3))]
         if self.rng.randrange(2):
             rows = [row if ':' in row else f'try: {row}\nexcept Exception: pass' for row in rows]
         before = '\n'.join([self.one(start), *rows])
