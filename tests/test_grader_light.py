@@ -191,7 +191,7 @@ def test_json_lines_in_and_out_without_any_package(light, tmp_path):
 
 @pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff',
                                    '{"program": "x = 1", "tests": []}', '{"program": "x = 1", "tests": ""}',
-                                   '{"program": "x = 1", "tests": "assert 1", "timeout": 3}',
+                                   '{"program": "x = 1", "tests": "assert 1", "function": {}}',
                                    '{"program": "x = 1", "tests": "assert 1", "entry_point": "f"}'])
 def test_a_wrong_json_line_is_named(tmp_path, lines):
     good = json.dumps(dict(program=RIGHT, tests=TESTS)).encode() + b'\n'

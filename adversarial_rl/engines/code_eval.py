@@ -14,8 +14,7 @@ from collections.abc import Sequence
 from ..core.errors import UsageError
 from ..core.statistics import pass_at_k
 from ..grader.execution import Limits
-from ..grader.grading import grade_many, Outcome
-from ..grader.pool import Job
+from ..grader.grading import as_job, grade_many, Outcome
 
 # %% ../../nbs/15_engines/03_code_eval.ipynb #7f934629
 def result_text(o:Outcome)->str: # 'passed', 'timed out', or what failed
@@ -45,7 +44,7 @@ def compute(predictions:Sequence[Sequence[str]],  # For each problem its program
     limits = Limits(wall_seconds=2 * timeout, cpu_seconds=math.ceil(timeout))
     asked = [(task, n, program, test) for task, (programs, test) in enumerate(zip(predictions, references, strict=True))
              for n, program in enumerate(programs)]
-    outcomes = grade_many([(program, test) if test.strip() else Job(program) for _, _, program, test in asked], limits)
+    outcomes = grade_many([as_job((program, test)) for _, _, program, test in asked], limits)
     results: Results = defaultdict(list)
     for (task, n, *_), o in zip(asked, outcomes):
         passed = o.passed if o.judged else None

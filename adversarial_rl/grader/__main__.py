@@ -56,7 +56,6 @@ def table(o:Outcome,           # How a program did
 
 # %% ../../nbs/03_grader/12_command.ipynb #dee0f0c2
 _KEYS = 'program', 'tests', 'function', 'reference'   # Of a line; others are passed on
-_ONCE = 'timeout', 'memory', 'modules', 'limits'   # Set for all lines
 
 def read_line(line:str,  # JSON
               number:int # For messages
@@ -67,8 +66,7 @@ def read_line(line:str,  # JSON
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     for key in {*row} - {*_KEYS}:
         needed = {*_KEYS} - {*row, 'reference'}
-        if key in _ONCE: raise UsageError(f'line {number}: {key} holds for all lines; --help lists the flags')
-        named = key in ('function_name', 'entry_point', 'entry_points')
+        named = key in ('function_name', 'entry_point', 'entry_points') and 'function' not in row
         meant = ['function'] if named else get_close_matches(key, needed, 1, .85)
         if meant: raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
     program, tests = row.pop('program', None), row.pop('tests', None)
@@ -80,7 +78,7 @@ def read_line(line:str,  # JSON
     reference = row.pop('reference', None) or ''
     if not isinstance(reference, str): raise UsageError(f'line {number}: reference must be the text of a right program')
     try:
-        if row.get('function') in ('', []): raise ValueError
+        if row.get('function') in ('', []) or not isinstance(row.get('function'), str | list | None): raise ValueError
         return as_job((program, tests, row.get('function') or '', reference)), row
     except (TypeError, ValueError, AttributeError):
         raise UsageError(f'line {number}: function must be the name that the tests call, or a list of names')

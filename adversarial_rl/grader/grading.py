@@ -74,10 +74,6 @@ def ending(report:Report, # Facts of one run
     return _EARLY
 
 # %% ../../nbs/03_grader/09_grading.ipynb #c3d4a9e1
-def _told_too_much(report:Report, job:Job)->bool:
-    "Whether several tests together had too much output, which says nothing about any of them."
-    return report.killed == 'output' and len(job.tests) > 1 and report.steps[:1] == (Step('ok'),)
-
 def _steps(report:Report, # Facts of one run
            job:Job        # What was run
           )->list[Step]:
@@ -85,10 +81,11 @@ def _steps(report:Report, # Facts of one run
     steps = list(itertools.takewhile(lambda step: step.kind != 'gone', report.steps))
     stopped, n = ending(report, job.limits), len(job.tests) + 1
     if len(steps) > n: return [_EARLY]
-    if steps and (steps[0].kind != 'ok' or _told_too_much(report, job)): return steps[:1]
+    if stopped and report.killed == 'output' and job.tests: return [Step('ok'), *[stopped] * len(job.tests)]
+    if steps and steps[0].kind != 'ok': return steps[:1]
     lost = [_UNREACHED] * min(report.asked, n - len(steps) - 1)
     if len(steps) < n: return [*steps, *lost, stopped or _EARLY]
-    return [*steps[:-1], stopped] if stopped and job.tests else steps
+    return [*steps[:-1], stopped] if stopped and report.killed != 'output' else steps
 
 def _first_failure(job:Job,
                    runs:Sequence[tuple[Job, Report]], # Parts of the job and what became of them
@@ -98,8 +95,7 @@ def _first_failure(job:Job,
     tests = [step._replace(message=f'test {i}: {step.message}') for i, step in enumerate(steps, 1)]
     failures = [Step('infra_error', report.error) for _, report in runs if report.error]
     failures += [step for kind in ('unsupported', 'output_limit') for step in tests if step.kind == kind]
-    failures += [x for part, report in runs if report.killed == 'output' and not _told_too_much(report, part)
-                 and (x := ending(report, job.limits))]
+    failures += [x for part, report in runs if not part.tests and (x := ending(report, job.limits))]
     failures += [program for part, report in runs if (program := _steps(report, part)[0]).kind != 'ok']
     failures += [step for step in tests if step.kind not in ('', 'ok')] + [_EARLY for step in tests if not step.kind]
     return failures[0] if failures else None
@@ -146,7 +142,7 @@ def _unreached(job:Job, report:Report)->tuple[str, ...]:
     "Tests that a run owes a verdict; the one that stopped it, too, where earlier ones had used up the limits."
     steps = _steps(report, job)
     finished = len(steps) - 2   # The last step is that of the test that stopped the run
-    if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps or _told_too_much(report, job): return ()
+    if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps or report.killed == 'output': return ()
     own = report.seconds - sum(report.times[:finished + 1])
     guilty = not finished or own > min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
     lost = [test for test, step in zip(job.tests, steps[1:]) if not step.kind]
@@ -207,16 +203,14 @@ def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:_RunAll, modules
         if _took_nothing(part, found[part]): runs[job], cut[job] = [(part, found[part])], whole[job][1:]
 
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
-    "Run these parts of jobs, and again without each test that stops its program; at last each test alone."
-    alone:list[tuple[Job, Job]] = []
+    "Run these parts of jobs, and again without each test that stops its program."
     for _ in range(most_runs if waiting else 0):
         once = list(dict.fromkeys(part for _, part in waiting))
         found = dict(zip(once, dealt_out(run_all, once)))
         for job, part in waiting: runs[job].append((part, found[part]))
-        alone += [(job, part) for job, part in waiting if _told_too_much(found[part], part)]
         waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
         if not waiting: break
-    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in [*alone, *waiting]
+    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in waiting
             for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 

@@ -24,7 +24,6 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, BinaryIO, NoReturn
 
@@ -113,13 +112,6 @@ def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->st
     found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
     return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
 
-def _why_absent(module:str, stated:bool)->str:
-    "What to do about a module that tests import and no judge has."
-    name = module.partition('.')[0]
-    if name and find_spec(name): return f'the tests import {name}, which has to be chosen (`modules`)'
-    own = 'of the program they import its stated entry points alone' if stated else 'they need no import of the program'
-    return f'the tests import {module}, which is not here; {own}'
-
 @lru_cache(1 << 15)   # An evaluation of 400 problems has up to 20,000 tests, and asks for each several times
 def planned(test:str,                       # Source
             stated:tuple[str, ...],         # Entry points
@@ -130,7 +122,8 @@ def planned(test:str,                       # Source
     p = plan(test, stated, arrays)
     if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated, arrays)
     if isinstance(p, dict) and (absent := absent_modules(direct(test, stated), modules)):
-        p['unsupported'] = _why_absent(absent[0], bool(stated))
+        p['unsupported'] = (f'the tests import {absent[0]}, which is not here: packages must be chosen (modules), and '
+                            'tests may import no other name of the program than stated entry points')
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
 
 def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, Any]|None]:

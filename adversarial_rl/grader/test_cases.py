@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from .codec import no_handle, pack
 from .judge import ASKED, EXCEPTIONS, FUNCTIONS, MUTATORS, plain_attributes, PURE, RemoteCallable
-from .scripts import as_main, calls_of_tests, left_out, why_it_ends, why_not_run
+from .scripts import as_main, calls_of_tests, left_out, named, why_it_ends, why_not_run
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #9574c0b7
@@ -226,22 +226,29 @@ def _is_object(x:ast.AST, classes:set[str], made:set[str])->bool:
         case ast.Name(id=name): return name in made
         case ast.Attribute(value=ast.Name(id=name), attr=member) if name in classes: return member.isupper()
         case ast.Attribute(value=ast.Name(id='self'), attr=member): return f'self.{member}' in made
-        case ast.Subscript(value=y): return _holds_objects(y, classes, made)
+        case ast.Subscript(value=y): return _holds_objects(y, classes, made) or _maps_to_objects(y, classes, made)
         case ast.NamedExpr(value=y): return _is_object(y, classes, made)
-    return _holds_objects(x, classes, made)
+    return _holds_objects(x, classes, made) or _maps_to_objects(x, classes, made)
 
 def _holds_objects(x:ast.AST, classes:set[str], made:set[str])->bool:
     "Whether the items of an expression are such instances; the names of such containers end with `[]`."
     match x:
-        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items) | ast.Dict(values=items):
+        case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
             return any(_is_object(y, classes, made) for y in items)
-        case ast.ListComp(elt=y) | ast.SetComp(elt=y) | ast.GeneratorExp(elt=y) | ast.DictComp(value=y):
-            return _is_object(y, classes, made)
+        case ast.ListComp(elt=y) | ast.SetComp(elt=y) | ast.GeneratorExp(elt=y): return _is_object(y, classes, made)
         case ast.Call(func=ast.Name(id='map'), args=[ast.Name(id=name), *_]): return name in classes
         case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set' | 'sorted' | 'reversed'), args=[y, *_]):
             return _holds_objects(y, classes, made)
-        case ast.Name(id=name): return f'{name}[]' in made
-        case ast.Attribute(value=ast.Name(id='self'), attr=member): return f'self.{member}[]' in made
+        case ast.Call(func=ast.Attribute(value=y, attr='values'), args=[]): return _maps_to_objects(y, classes, made)
+        case ast.Name() | ast.Attribute(value=ast.Name(id='self')): return f'{ast.unparse(x)}[]' in made
+    return False
+
+def _maps_to_objects(x:ast.AST, classes:set[str], made:set[str])->bool:
+    "Whether an expression is a dictionary whose values are such instances; the names of such end with `{}`."
+    match x:
+        case ast.Dict(values=items): return any(_is_object(y, classes, made) for y in items)
+        case ast.DictComp(value=y): return _is_object(y, classes, made)
+        case ast.Name() | ast.Attribute(value=ast.Name(id='self')): return f'{ast.unparse(x)}{{}}' in made
     return False
 
 def _bind(target:ast.AST, value:ast.AST, classes:set[str], made:set[str]):
@@ -252,9 +259,10 @@ def _bind(target:ast.AST, value:ast.AST, classes:set[str], made:set[str]):
                 for name, item in zip(names, items): _bind(name, item, classes, made)
         case ast.Tuple(elts=names) | ast.List(elts=names), _ if _holds_objects(value, classes, made):
             made |= {ast.unparse(name) for name in names}
-        case ast.Name() | ast.Attribute(), _:
-            if _is_object(value, classes, made): made.add(ast.unparse(target))
-            if _holds_objects(value, classes, made): made.add(f'{ast.unparse(target)}[]')
+        case ast.Name() | ast.Attribute(value=ast.Name(id='self')), _:
+            text = ast.unparse(target)
+            found = {'': _is_object, '[]': _holds_objects, '{}': _maps_to_objects}
+            made |= {text + end for end, holds in found.items() if holds(value, classes, made)}
 
 def _bind_each(target:ast.AST, values:ast.AST, classes:set[str], made:set[str]):
     "The same for a loop over values."
@@ -262,21 +270,53 @@ def _bind_each(target:ast.AST, values:ast.AST, classes:set[str], made:set[str]):
         for value in values.elts: _bind(target, value, classes, made)
     elif _holds_objects(values, classes, made): made.add(ast.unparse(target))
 
-def _named_objects(nodes:list[ast.AST], classes:set[str])->set[str]:
-    "Variables that hold such instances: `a`; `a[]` where its items are; `f()` for functions that return one."
-    made = set[str]()
+_MOST_TARGETS = 4   # Of one assignment, so that the time is bounded
+
+def _named_objects(nodes:list[ast.AST], classes:set[str], made:set[str]):
+    "Add variables that hold such instances: `a`; `a[]` and `a{}` where its items or values do."
+    for x in nodes:
+        match x:
+            case ast.Assign(targets=targets, value=value):
+                for target in targets[:_MOST_TARGETS]: _bind(target, value, classes, made)
+            case ast.NamedExpr(target=target, value=value): _bind(target, value, classes, made)
+            case ast.For(target=target, iter=values) | ast.comprehension(target=target, iter=values):
+                _bind_each(target, values, classes, made)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Scope = tuple[list[ast.AST], set[str]]   # What is in it, and the names of instances there
+
+def _scopes_of(tree:ast.AST)->tuple[list[ast.AST], list[tuple[_Function, list[ast.AST], str]]]:
+    "What is outside of functions; and each outermost function, what is in it, and the class around it."
+    outside:list[ast.AST] = []
+    functions:list[tuple[_Function, list[ast.AST], str]] = []
+    waiting = [(tree, '')]
+    for x, cls in waiting:   # It grows
+        if isinstance(x, _Function): functions.append((x, list(ast.walk(x)), cls))
+        else:
+            outside.append(x)
+            waiting += [(y, x.name if isinstance(x, ast.ClassDef) else cls) for y in ast.iter_child_nodes(x)]
+    return outside, functions
+
+def _bound_in(nodes:list[ast.AST])->set[str]:
+    "Names that a function binds itself."
+    stored = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    return stored | {x.arg for x in nodes if isinstance(x, ast.arg)}
+
+def _named_by_scope(tree:ast.AST, classes:set[str])->list[_Scope]:
+    "The scopes of the tests; `f()` in the names stands for a function that returns an instance."
+    outside, functions = _scopes_of(tree)
+    own, of_class = set[str](), dict[str, set[str]]()   # Of the module; `self.a` of each class
+    local:list[set[str]] = [set() for _ in functions]
     for _ in range(2):   # As a function may stand above what it uses
-        for x in nodes:
-            match x:
-                case ast.Assign(targets=targets, value=value):
-                    for target in targets: _bind(target, value, classes, made)
-                case ast.NamedExpr(target=target, value=value): _bind(target, value, classes, made)
-                case ast.For(target=target, iter=values) | ast.comprehension(target=target, iter=values):
-                    _bind_each(target, values, classes, made)
-                case ast.FunctionDef(name=name):
-                    returned = [y.value for y in ast.walk(x) if isinstance(y, ast.Return) and y.value]
-                    if any(_is_object(y, classes, made) for y in returned): made.add(f'{name}()')
-    return made
+        _named_objects(outside, classes, own)
+        for made, (f, nodes, cls) in zip(local, functions):
+            bound, shared = _bound_in(nodes), of_class.setdefault(cls, set())
+            made |= shared | {x for x in own if x.rstrip('[]{}') not in bound}
+            _named_objects(nodes, classes, made)
+            shared |= {x for x in made if x.startswith('self.')}
+            if any(isinstance(x, ast.Return) and x.value and _is_object(x.value, classes, made) for x in nodes):
+                own.add(f'{f.name}()')
+    return [(outside, own), *((nodes, made) for made, (_, nodes, _) in zip(local, functions))]
 
 def is_literal(x:str|ast.AST)->bool:
     "Whether a text or an expression is a literal."
@@ -314,25 +354,32 @@ def _operands(x:ast.AST)->list[ast.expr]:
         case ast.Compare(left=left, comparators=others): return [left, *others]
     return []
 
-def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool:
+def _objects_meet(nodes:list[ast.AST], classes:set[str])->bool: # All nodes of a tree
     "Whether the tests compare or combine instances of these classes, or a function of Python's does."
-    made = _named_objects(nodes, classes)
+    scopes = _named_by_scope(nodes[0], classes)
+    return any(_meet(*scope, classes) for scope in scopes) or _combines_instances(nodes, classes)
+
+def _meet(nodes:list[ast.AST], made:set[str], classes:set[str])->bool:
+    "Whether instances meet in one scope, where these names hold some."
     def meet(values): return any(_is_object(y, classes, made) for y in values if y)
+    def has_members(y): return meet([y]) and not _maps_to_objects(y, classes, made)   # Not keys of a dictionary
     for x in nodes:
         match x:
-            case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[y]) if meet([y]): return True
+            case ast.Compare(left, [ast.In() | ast.NotIn()], [y]):
+                if has_members(y) or meet([left]): return True
+                continue
             case ast.Set(elts=keys) | ast.Dict(keys=keys) if meet(keys): return True
             case ast.Call(func=ast.Name(id='hash')) if meet(x.args): return True
             case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]):
                 if _holds_objects(y, classes, made): return True
             case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
-            case ast.Call(func=ast.Attribute(value=y, attr='index' | 'count' | 'remove')) if _holds_objects(
-                    y, classes, made): return True
+            case ast.Call(func=ast.Attribute(y, 'index' | 'count' | 'remove'), args=[ast.Call(), *_]):
+                if _holds_objects(y, classes, made): return True
             case ast.Call(func=ast.Attribute(attr='assertIn' | 'assertNotIn'), args=[_, y, *_]):
-                if meet([y]): return True
+                if has_members(y): return True
         sides = _operands(x)
         if meet(sides) and not any(map(is_literal, sides)): return True
-    return _combines_instances(nodes, classes)
+    return False
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01c1
 def _root(x:ast.AST)->str: # `f` for `f(1).x[2]`; '' for what begins with no name
@@ -467,12 +514,21 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     return ''
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de01e1
+def _may_raise(nodes:list[ast.AST], asserts:bool)->set[int]: # Their identities
+    "What is in a `with` or a `try`, and, where the tests have asserts, in functions that no runner calls."
+    found = set[int]()
+    for x in nodes:   # Parents come first
+        helper = asserts and isinstance(x, ast.FunctionDef) and not x.name.startswith('test')
+        if helper or id(x) in found or isinstance(x, ast.With | ast.Try): found.update(map(id, ast.iter_child_nodes(x)))
+    return found
+
 def why_unsupported(nodes:list[ast.AST], theirs:frozenset[str], stated:Collection[str]=())->str:
     "Why these tests cannot be judged apart from the program; '' if they can."
     classes, outside = set(filter(_named_like_a_class, theirs)), set(_OUTSIDE) - set(stated)
     own = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
     own |= {x.arg for x in nodes if isinstance(x, ast.arg)}
-    may_raise = {id(y) for x in nodes if isinstance(x, (ast.With, ast.Try)) for y in ast.walk(x)}
+    asserts = any(isinstance(x, ast.Assert | ast.Raise) or getattr(x, 'attr', '').startswith('assert') for x in nodes)
+    may_raise = _may_raise(nodes, asserts)
     for x in nodes:
         match x:
             case ast.Assert(test=ast.Tuple(elts=[_, *_])): return 'an assert of a tuple never fails'
@@ -513,25 +569,20 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114b
 _IMPORTED = 'candidate'   # The name of the program's module
 
-def _modules_of_program(nodes:list[ast.AST], entry_points:Sequence[str])->set[str]:
-    "Modules in the imports of a test that stand for the program: only stated entry points are taken from them."
-    taken:dict[str, set[str]] = {}   # Module -> names
-    aliases = {y.asname or y.name: y.name for x in nodes if isinstance(x, ast.Import) for y in x.names}
-    uses = {id(x.value): x.attr for x in nodes if isinstance(x, ast.Attribute) and isinstance(x.value, ast.Name)}
-    for x in nodes:
-        match x:
-            case ast.ImportFrom(module=name, names=names):
-                taken.setdefault(name or '', set()).update(y.name for y in names)
-            case ast.Name(id=name) if name in aliases: taken.setdefault(aliases[name], set()).add(uses.get(id(x), ''))
-    theirs = {name for name, found in taken.items() if found <= {*entry_points}}
-    return {_IMPORTED} | {name for name in theirs if name.partition('.')[0] not in sys.stdlib_module_names}
+def _import_of_program(tree:ast.Module, entry_points:Collection[str])->str:
+    "The module that stands for the program, '' for none: the one from which all entry points that a test uses come."
+    found, used = [x for x in tree.body if isinstance(x, ast.ImportFrom)], named(tree) & {*entry_points}
+    found = [x for x in found if (x.module or '').partition('.')[0] not in sys.stdlib_module_names]
+    theirs = [x for x in found if {y.name for y in x.names} <= {*entry_points} and not any(y.asname for y in x.names)]
+    if len(theirs) != 1 or not used <= {y.name for y in theirs[0].names}: return ''
+    return theirs[0].module or '.'
 
 class _Direct(ast.NodeTransformer):
     "Puts the program's names in place of imports from it."
-    def __init__(self, nodes:list[ast.AST], entry_points:Sequence[str]):
-        self.names = _modules_of_program(nodes, entry_points)
-        aliases = [y for x in nodes if isinstance(x, ast.Import) for y in x.names if y.name in self.names]
+    def __init__(self, tree:ast.Module, entry_points:Collection[str]):
+        aliases = [y for x in ast.walk(tree) if isinstance(x, ast.Import) for y in x.names if y.name == _IMPORTED]
         self.modules = {y.asname or y.name for y in aliases}
+        self.names = _IMPORTED, _import_of_program(tree, entry_points)
 
     def visit_Attribute(self, x:ast.Attribute)->ast.AST:
         self.generic_visit(x)
@@ -539,13 +590,12 @@ class _Direct(ast.NodeTransformer):
         return ast.Name(x.attr, x.ctx) if of_program else x
 
     def visit_Import(self, x:ast.Import)->ast.AST:
-        x.names = [y for y in x.names if y.name not in self.names]
-        return x if x.names else ast.Pass()
+        return ast.Pass() if [y.name for y in x.names] == [_IMPORTED] else x
 
     def visit_ImportFrom(self, x:ast.ImportFrom)->ast.AST|list[ast.Assign]:
         renamed = [ast.Assign([ast.Name(y.asname, ast.Store())], ast.Name(y.name, ast.Load()), lineno=1)
                    for y in x.names if y.asname and y.asname != y.name]
-        return (renamed or ast.Pass()) if (x.module or '') in self.names else x
+        return (renamed or ast.Pass()) if (x.module or '.') in self.names else x
 
 @lru_cache(1 << 11)
 def direct(test:str,                     # Source
@@ -553,10 +603,10 @@ def direct(test:str,                     # Source
           )->str:
     "The test without imports of the program, whose names it has anyway: from `candidate`, or of entry points."
     imported = set(re.findall(r'^[ \t]*(?:import|from)[ \t]+([\w.]+)', test, re.MULTILINE))
-    if not imported - (set() if _IMPORTED in imported else sys.stdlib_module_names): return test
+    if _IMPORTED not in imported and (not entry_points or imported <= sys.stdlib_module_names): return test
     try:
         tree = parse_source(test, LONGEST_TEST)
-        return ast.unparse(ast.fix_missing_locations(_Direct(list(ast.walk(tree)), entry_points).visit(tree)))
+        return ast.unparse(ast.fix_missing_locations(_Direct(tree, entry_points).visit(tree)))
     except (SyntaxError, ValueError, RecursionError): return test
 
 def absent_modules(test:str,         # Source
@@ -647,7 +697,8 @@ def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     holders = list(map(_holder, changed))
     names = {x.id for x in holders if isinstance(x, ast.Name)}
     items = {y.id for x, y in zip(changed, holders) if isinstance(x, ast.Subscript) and isinstance(y, ast.Name)}
-    of_items = {'__getitem__'} if items - theirs else set()   # As in `grid[1][2] = 5`
+    made = {x for _, names in _named_by_scope(nodes[0], set(filter(_named_like_a_class, theirs))) for x in names}
+    of_items = {'__getitem__'} if any(x in made and f'{x}[]' not in made for x in items) else set()   # `grid[1][2] = 5`
     return names & theirs | {x.attr for x in holders if isinstance(x, ast.Attribute)} | of_items
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115

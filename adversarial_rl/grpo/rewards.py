@@ -13,7 +13,7 @@ import re
 from collections.abc import Awaitable, Callable, Sequence
 
 from ..grader.answers import parse_tests, program_in
-from ..grader.grading import grade_many
+from ..grader.grading import as_job, grade_many
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, judge_suites, Suite, validity
 from ..learn.rewards import execution_reward, generator_reward
@@ -46,10 +46,8 @@ def test_rewards(prompts, completions:list[Completion], tests:list, entry_points
     "Share of its problem's tests that each program passes; None without tests, or if the verdict cannot be trusted."
     programs = [program_in(text_of(c), next(iter(names), '')) for c, names in zip(completions, entry_points)]
     right = [x or '' for x in reference or [''] * len(programs)]
-    asked = list(zip(programs, tests, entry_points, right))
-    outcomes = iter(grade_many([job for job in asked if job[1]]))
-    given = [next(outcomes) if job[1] else None for job in asked]
-    return [generator_reward(o.per_test) if o and o.judged else None for o in given]
+    jobs = [as_job(asked) for asked in zip(programs, tests, entry_points, right)]
+    return [generator_reward(o.per_test) if job.tests and o.judged else None for job, o in zip(jobs, grade_many(jobs))]
 
 # %% ../../nbs/10_grpo/00_rewards.ipynb #3aff059a
 def _suites(completions:Sequence[Completion], function:Sequence[str], reference:Sequence[str])->list[Suite]:
