@@ -669,7 +669,9 @@ def test_stated_entry_points_may_be_imported(test):
     'from solution import f\nfrom oracle import f as want\nassert f(3) == want(3)',
     'from solution import f\nfrom oracle import g\nassert f(3) == g(3)', 'from oracle import g\nassert f(3) == g(3)',
     'try: from oracle import f as want\nexcept ImportError:\n    def want(x): return x + 1\nassert f(3) == want(3)',
-    'import __main__\nassert f(3) == __main__.f(3)'])
+    'import __main__\nassert f(3) == __main__.f(3)',
+    'from oracle import f\nimport math, candidate as c\nassert f(3) == c.f(3)',
+    'from candidate import f as g\nfrom oracle import f\nassert f(3) == g(3)'])
 def test_a_module_that_tests_compare_with_is_not_the_program(test):
     "It was, in the first form of this, so a program that returns the same for all was right."
     assert not grade('f = g = lambda x: 7', [test], function_name=['f', 'g']).passed

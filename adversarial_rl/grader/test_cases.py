@@ -571,6 +571,8 @@ _IMPORTED = 'candidate'   # The name of the program's module
 
 def _import_of_program(tree:ast.Module, entry_points:Collection[str])->str:
     "The module that stands for the program, '' for none: the one from which all entry points that a test uses come."
+    imports = [x for x in ast.walk(tree) if isinstance(x, ast.Import | ast.ImportFrom)]
+    if any(_IMPORTED in (getattr(x, 'module', ''), *(y.name for y in x.names)) for x in imports): return ''
     found, used = [x for x in tree.body if isinstance(x, ast.ImportFrom)], named(tree) & {*entry_points}
     found = [x for x in found if (x.module or '').partition('.')[0] not in sys.stdlib_module_names]
     theirs = [x for x in found if {y.name for y in x.names} <= {*entry_points} and not any(y.asname for y in x.names)]
