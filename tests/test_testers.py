@@ -15,7 +15,7 @@ from adversarial_rl.game.round import ProblemRound, Round, round_metrics
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.pool import Sandbox
+from adversarial_rl.grader.pool import Job, Sandbox
 from adversarial_rl.grader.suites import judge_group
 from adversarial_rl.mbpp import evaluate_tester as command
 from adversarial_rl.mbpp.evaluate_tester import main
@@ -136,7 +136,7 @@ def test_baselines_are_valid_distinct_and_repeat():
         assert suites == baseline_suites(make, ps, 4, seed=1)
         assert sum(map(len, suites)) > 3 * len(ps)
         for p, tests in zip(ps, suites): assert first_inputs(tests, p.function_name, 9) == tests
-        assert all(o.passed for o in grade_many([(p.reference_solution, tests) for p, tests in zip(ps, suites)]))
+        assert all(o.passed for o in grade_many([Job(p.reference_solution, tuple(t)) for p, t in zip(ps, suites)]))
     assert baseline_suites(random_inputs, ps, 4, seed=1) != baseline_suites(random_inputs, ps, 4, seed=2)
 
 
