@@ -1,4 +1,5 @@
 "What happens to the grader on odd machines and in odd processes: low limits, ignored signals, no /proc, many threads."
+import gc
 import os
 import shutil
 import subprocess
@@ -10,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from adversarial_rl import grade, grade_many, Limits, run
+from adversarial_rl.core.source import is_literal, parse_source
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
+from adversarial_rl.grader.suites import _filled
 
 RIGHT, TESTS = 'def f(x): return x', ('assert f(1) == 1',)
+DEEP = '[' * 60 + ']' * 60
 LINUX = pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
 SCRIPT = '''from adversarial_rl import grade
 from adversarial_rl.core.errors import UsageError
@@ -66,6 +70,27 @@ def test_threads_that_start_together_share_one_pool(monkeypatch):
     started.clear()
     with ThreadPoolExecutor(8) as threads: kinds = list(threads.map(lambda n: run(f'x = {n}').kind, range(8)))
     assert kinds == ['success'] * 8 and len(started) == 1
+
+
+def test_threads_read_python_at_once():
+    "Old Pythons count the parser's levels for all threads together, so that a list was no literal at times."
+    class Busy:
+        def __init__(self): self.me = self
+        def __del__(self): sum(range(50))   # Lets another thread go on in the midst of the parser
+    def read(n):
+        for _ in range(50):
+            [Busy() for _ in range(3)]
+            parse_source(f'x = {DEEP}') if n % 2 else None
+            read_well.append(is_literal(DEEP) and _filled('f(1)', DEEP) == f'assert f(1) == {DEEP}')
+    read_well, rare, often = [], gc.get_threshold(), sys.getswitchinterval()
+    gc.set_threshold(20)
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as threads: list(threads.map(read, range(8)))
+    finally:
+        gc.set_threshold(*rare)
+        sys.setswitchinterval(often)
+    assert read_well == [True] * 400
 
 
 def test_a_fork_while_the_pool_starts_is_not_locked_for_ever():

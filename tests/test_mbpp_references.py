@@ -8,8 +8,9 @@ import pytest
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grader.names import names_under_test
 from adversarial_rl.grader.pool import Job
-from adversarial_rl.grader.test_cases import entry_points, names_under_test
+from adversarial_rl.grader.test_cases import entry_points
 from adversarial_rl.mbpp.dataset import load_mbpp
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))

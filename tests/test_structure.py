@@ -37,6 +37,12 @@ def test_a_module_computes_nothing_that_it_throws_away():
     assert bare_expressions(Module('selfplay.board_games', example, ast.parse(example))) == ['selfplay.board_games:2']
 
 
+def test_one_module_parses():
+    "Elsewhere a thread could parse beside another, which old Pythons do not allow."
+    calls = re.compile(r'\bast\.parse\(|\bliteral_eval\(|\bsymtable\.symtable\(')
+    assert [m.name for m in modules() if calls.search(m.source)] == ['core.source']
+
+
 def test_everything_public_has_a_docstring():
     loaded = {m.name: importlib.import_module(f'adversarial_rl.{m.name}') for m in modules()}
     assert not [name for m in modules() for name in undocumented(m, loaded[m.name])]

@@ -20,8 +20,8 @@ from ..core.settings import TrainingConfig
 from .opponents import cross_play, Kept, n_wrong, OpponentPool, WrongPrograms
 from .round import breaking_tests, Round, suite_inputs
 from .schedule import Step
+from ..grader.arguments import test_input
 from ..grader.suites import passes_reference
-from ..grader.test_cases import test_input
 from ..problems.problem import Problem, save_problems, unwritable
 
 # %% ../../nbs/09_game/04_extras.ipynb #eac93457

@@ -25,11 +25,13 @@ from ..core.commands import run_inference
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import append_line, as_text, check_writable, locked, write_json, write_whole
 from ..core.settings import InferenceConfig
+from ..core.source import parse_source
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
+from ..grader.names import names_in
 from ..grader.pool import Job
 from ..grader.suites import passes_reference
-from ..grader.test_cases import direct, entry_points, names_in, split_tests
+from ..grader.test_cases import direct, entry_points, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
 from ..problems.problem import fingerprint, load_problems, Problem, signature_mistake, syntax_mistake
@@ -45,7 +47,7 @@ def read_tests(text:str)->list[str]:
                          "such as 'assert f(1) == 2; assert f(2) == 3'")
     tests = split_tests(text)
     for t in tests:
-        if not any(isinstance(x, ast.Assert) for x in ast.walk(ast.parse(t))):
+        if not any(isinstance(x, ast.Assert) for x in ast.walk(parse_source(t))):
             raise UsageError(f"--tests: '{t[:60]}' asserts nothing; write it as 'assert ...'")
     return tests
 

@@ -16,10 +16,10 @@ import torch
 
 from ..core.settings import DISCRIMINATOR_REWARDS, GRADED_ON, TrainingConfig  # noqa: F401
 from .schedule import Step
+from ..grader.arguments import test_input
 from ..grader.inputs import InputSuite, REASONS
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, Suite, validity
-from ..grader.test_cases import test_input
 from adversarial_rl.learn.rewards import (
     code_a1_reward,
     cure_reward,

@@ -24,11 +24,12 @@ from typing import Any, NoReturn
 from ..core.errors import guarded, UsageError
 from ..core.files import as_text, json_of
 from ..core.machine import available_cores
+from ..core.source import parse_source
 from .execution import Limits
 from .grading import as_job, Outcome, printable
 from .pool import Job, sandbox_report
 from .session import Grader
-from .test_cases import LONGEST_TEST, parse_source, split_tests
+from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/12_command.ipynb #42e6353e
 def _lower(message:str)->str:
@@ -169,7 +170,7 @@ def passes(args:argparse.Namespace)->bool:
         return passed
     code, text = text_of(args.file), text_of(args.tests)
     if not (tests := split_tests(text)): raise UsageError(f'{args.tests}: holds no test')
-    try: parse_source(text, LONGEST_TEST)
+    try: parse_source(text)
     except SyntaxError as e: raise UsageError(f'{args.tests}: does not parse ({e})')
     if args.function and not any(re.search(rf'\b{name}\b', text) for name in args.function):
         raise UsageError(f'--function {args.function[0]}: no test uses it')

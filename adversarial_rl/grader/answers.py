@@ -14,8 +14,10 @@ import textwrap
 from collections.abc import Iterator
 from itertools import islice
 
-from .scripts import named
-from .test_cases import calls, is_constant, literal, names_in, parse_source, plan, test_inputs
+from ..core.source import literal, named, parse_source
+from .arguments import calls, is_constant, test_inputs
+from .names import names_in
+from .test_cases import plan
 from ..problems.stages import extract_code
 
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0d5
@@ -55,7 +57,7 @@ def _code_pieces(text:str)->list[str]:
 def _defines(source:str, name:str)->bool:
     "Whether a source defines or assigns `name` at its top level."
     def assigned(x): return [getattr(t, 'id', None) for t in x.targets] if isinstance(x, ast.Assign) else []
-    return any(getattr(x, 'name', None) == name or name in assigned(x) for x in parse_source(source).body)
+    return any(getattr(x, 'name', None) == name or name in assigned(x) for x in parse_source(source, _CHARACTERS).body)
 
 _DEFINITIONS = ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef
 
@@ -84,7 +86,7 @@ def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
 def _without_examples(source:str, name:str)->str:
     "A source without the lines of its examples; a line that also holds another statement stays."
     def lines_of(statements): return {n for x in statements for n in range(x.lineno, x.end_lineno + 1)}
-    body, lines = parse_source(source).body, source.splitlines()
+    body, lines = parse_source(source, _CHARACTERS).body, source.splitlines()
     dropped = _examples(body, name)
     shared = lines_of(x for x in body if x not in dropped)
     gone = lines_of(dropped) - shared
@@ -95,7 +97,7 @@ END_MARK = '[DONE]'   # Of a program, in the prompts of MBPP's paper
 
 def _block_pieces(block:str, name:str)->list[str]:
     "A fenced block with the program is one piece if it parses, whatever it begins with."
-    try: whole = bool(parse_source(block)) and _defines(block, name)
+    try: whole = bool(parse_source(block, _CHARACTERS)) and _defines(block, name)
     except SyntaxError: whole = False
     return [block] if whole else _code_pieces(block)
 
@@ -116,7 +118,8 @@ def program_in(text:str, # An answer
     last = versions[-1]
     chosen = [*[p for i, p in enumerate(pieces[:last]) if i not in versions], pieces[last]]
     later = [p for p in pieces[last + 1:] if names_in(p).own & _missing(chosen)]
-    imports = [p for p in later if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in parse_source(p).body)]
+    imports = [p for p in later
+               if all(isinstance(x, (ast.Import, ast.ImportFrom)) for x in parse_source(p, _CHARACTERS).body)]
     chosen = [*imports, *chosen, *[p for p in later if p not in imports]]
     parts = [_without_examples(p, name) for p in chosen]
     return '\n'.join(p for p in parts if p)
@@ -191,7 +194,7 @@ def _method_test(method:str, args:list[ast.expr])->ast.expr|None:
 # %% ../../nbs/03_grader/16_answers.ipynb #ab51f0e5
 def _target(names:str)->ast.expr:
     "What the names that `parametrize` has stand for; an empty tuple where they are none."
-    match parse_source(names).body:
+    match parse_source(names, _CHARACTERS).body:
         case [ast.Expr(target)]: return target
     return ast.Tuple([], ast.Load())
 
@@ -287,7 +290,7 @@ def find_asserts(text:str,           # Anything a model wrote; 400 lines of it a
         for n in range(1, lines + 1) if start else ():
             source = '\n'.join(row.partition('`')[0] for row in [first, *rows[at + 1:at + n]])
             left -= len(source)
-            try: body = parse_source(source.strip(' .,;')).body
+            try: body = parse_source(source.strip(' .,;'), _CHARACTERS).body
             except SyntaxError: continue
             found = [x for x in body if isinstance(x, ast.Assert)]
             if len(found) == len(body):

@@ -11,10 +11,11 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from ..core.source import literal, parse_source
+from .arguments import arguments, test_input
 from .execution import Limits
 from .pool import Job
 from .suites import fill_in_many, passes_reference, Suite
-from .test_cases import arguments, literal, parse_source, test_input
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/15_inputs.ipynb #a18e77aa

@@ -32,9 +32,10 @@ from ..core.machine import available_cores
 from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
+from .names import names_in
 from .packages import choose, Packages
 from .stateless import gives_data, stateless
-from .test_cases import absent_modules, direct, entry_points, names_in, plan
+from .test_cases import absent_modules, direct, entry_points, plan
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/08_pool.ipynb #18ce3df5

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from .test_cases import parse_source
+from ..core.source import parse_source
 
 # %% ../../nbs/03_grader/07_stateless.ipynb #0fa4f222
 _PLAIN = set('abs all any bin bool chr dict divmod float hex int len list max min oct ord pow range repr round sorted '

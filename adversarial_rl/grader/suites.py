@@ -14,11 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from ..core.errors import UsageError
+from ..core.source import is_literal, parse_source
+from .arguments import test_inputs
 from .execution import Limits
 from .grading import as_job, Asked, brief, grade_many
 from .pool import Job, planned
 from .stateless import gives_data, stateless
-from .test_cases import is_literal, LONGEST_TEST, parse_source, plan, test_inputs
+from .test_cases import plan
 from ..problems.problem import load_problems, Problem
 
 # %% ../../nbs/03_grader/10_suites.ipynb #2ee216f3
@@ -104,7 +106,7 @@ def validity(valid:Sequence[bool] # One flag for each test of a suite
 def left_side(test:str, entry_points:tuple[str, ...]=())->str:
     "The left side of a test of the form `assert left == right` that is data, '' for others."
     if not isinstance(plan(test, entry_points), list): return ''
-    node = parse_source(test, LONGEST_TEST).body[0]
+    node = parse_source(test).body[0]
     x = node.test if isinstance(node, ast.Assert) else None
     if isinstance(x, ast.Compare) and len(x.ops) == 1 and isinstance(x.ops[0], ast.Eq): return ast.unparse(x.left)
     return ''
@@ -112,11 +114,8 @@ def left_side(test:str, entry_points:tuple[str, ...]=())->str:
 # %% ../../nbs/03_grader/10_suites.ipynb #9b328992
 def _filled(left:str, value:str)->str|None:
     "A test with this value; None where it is no data, as with brackets too deep to be read again."
-    sides = [ast.parse(text, mode='eval').body for text in (left, value)]
-    test = ast.unparse(ast.Assert(ast.Compare(sides[0], [ast.Eq()], [sides[1]])))
-    try: parse_source(test, LONGEST_TEST)
+    try: return ast.unparse(parse_source(f'assert ({left}) == ({value})'))
     except SyntaxError: return None
-    return test
 
 def _asking(job:Job, lefts:dict[str, str])->Job:
     "The job with left sides in place of its tests; without those that have none."

@@ -25,6 +25,7 @@ from ..core.errors import UsageError
 from ..core.files import write_json
 from ..core.machine import available_cores, Platform
 from ..core.settings import check
+from ..core.source import parse_source
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
 from .code_execution import load_learner, train_and_report, train_with_trl
@@ -58,8 +59,8 @@ def _names_in(node:ast.AST)->list[str]:
 
 def unpredictable(source:str)->str: # A key of NAMES, or ''
     "The first kind of unpredictable name that a program uses; 'hidden' where it is too deep to be read."
-    try: nodes = list(ast.walk(ast.parse(source)))
-    except (SyntaxError, ValueError, MemoryError, RecursionError): return 'hidden'
+    try: nodes = list(ast.walk(parse_source(source)))
+    except SyntaxError: return 'hidden'
     used = {name for node in nodes for name in _names_in(node)}
     return next((kind for kind, names in NAMES.items() if used & names), '')
 

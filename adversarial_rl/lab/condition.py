@@ -27,7 +27,7 @@ from ..core.statistics import bootstrap, Interval
 from ..game.round import mean
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
-from ..grader.test_cases import test_input
+from ..grader.arguments import test_input
 from .curation import CuratedTrainer
 from .trl_control import train_trl_control
 from ..learn.ppo import Learner

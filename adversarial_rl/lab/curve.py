@@ -20,8 +20,9 @@ from typing import Any, TYPE_CHECKING
 from ..core.config import parse_config
 from ..core.errors import UsageError
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
+from ..core.source import literal, parse_source
 from ..core.statistics import over_samples
-from ..grader.test_cases import calls, literal, parse_source
+from ..grader.arguments import calls
 from adversarial_rl.lab.experiment import (
     Condition,
     cost_of,

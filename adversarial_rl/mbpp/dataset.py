@@ -18,7 +18,8 @@ from ..core.errors import one_line, UsageError
 from ..core.files import as_text
 from ..core.machine import online
 from ..core.settings import setting
-from ..grader.test_cases import names_under_test
+from ..core.source import parse_source
+from ..grader.names import names_under_test
 from ..problems.problem import Problem, syntax_mistake
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c2976a88
@@ -50,9 +51,9 @@ def to_problem(row:object,  # As published
     setup = (setup if isinstance(setup, str) else '\n'.join(setup)).replace('\r', '')
     for field, text in [('code', code), (before, setup), *[('test_list', t.replace('\r', '')) for t in tests]]:
         if wrong := syntax_mistake(text): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
-        if field == 'test_list' and [type(x) for x in ast.parse(text).body] != [ast.Assert]:
+        if field == 'test_list' and [type(x) for x in parse_source(text).body] != [ast.Assert]:
             raise ValueError(f"field 'test_list' must hold one assert statement each, found {text[:60]!r}")
-    defined = {x.name: x for x in ast.parse(code).body if isinstance(x, ast.FunctionDef)}
+    defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
     called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
     if not called: raise ValueError('its tests call no function that its code defines')
     return Problem(f"mbpp/{row['task_id']}", row[described].strip(),
@@ -130,7 +131,7 @@ def assertion(test:str)->str:
 
 def expected(test:str, name:str)->str | None:
     "Source of a value that satisfies `assert left == right`, `assert name(...)` or `assert not name(...)`; else None."
-    body = ast.parse(assertion(test)).body
+    body = parse_source(assertion(test)).body
     if len(body) != 1 or not isinstance(body[0], ast.Assert): return None
     x = body[0].test
     if isinstance(x, ast.Compare):

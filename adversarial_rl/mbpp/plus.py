@@ -11,10 +11,11 @@ import re
 from collections.abc import Collection
 
 from ..core.errors import one_line, UsageError
+from ..core.source import is_literal, literal, parse_source
+from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.pool import Job
 from ..grader.suites import fill_in_many
-from ..grader.test_cases import test_input
 from .dataset import to_problem
 from ..problems.problem import Problem
 
@@ -50,9 +51,7 @@ def _added_calls(task:dict)->list[str]:
     calls = []
     for args in task['plus_input']:
         text = ', '.join(map(repr, args))
-        try: ast.literal_eval(f'({text},)')
-        except (ValueError, SyntaxError, MemoryError, RecursionError): continue
-        calls.append(f"{task['entry_point']}({text})")
+        if is_literal(f'({text},)'): calls.append(f"{task['entry_point']}({text})")
     return calls
 
 # %% ../../nbs/08_mbpp/03_plus.ipynb #0c134f66
@@ -62,8 +61,8 @@ def _with_added_tests(problem:Problem, task:dict, filled:list[str | None], how:s
     for call, test in zip(_added_calls(task), filled):
         if not test or (key := test_input(test, problem.function_name)) in seen: continue
         seen.add(key)
-        plain = ast.unparse(ast.parse(call))
-        value = ast.literal_eval(test[len(f'assert {plain} == '):])
+        plain = ast.unparse(parse_source(call))
+        value = literal(test[len(f'assert {plain} == '):])
         added.append(_comparison(call, value, task['atol'], how))
     return Problem(problem.id, problem.description, problem.function_signature, problem.baseline_tests + tuple(added),
                    problem.reference_solution, tags=('mbpp', 'plus'))

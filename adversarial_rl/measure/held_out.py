@@ -14,9 +14,9 @@ import numpy as np
 import torch
 
 from ..core.statistics import bootstrap, Interval, over_samples
+from ..grader.arguments import test_input
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, Suite, validity
-from ..grader.test_cases import test_input
 from .hidden_tests import fresh_tests, is_hack, Visible, with_own
 from .inputs import judge_written
 from ..model.players import Discriminator, Generator

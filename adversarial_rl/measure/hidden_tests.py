@@ -11,10 +11,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ..core.settings import TrainingConfig
+from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
-from ..grader.test_cases import test_input
 from .inputs import in_domain, random_inputs
 from ..problems.problem import Problem
 

@@ -18,11 +18,12 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..core.source import literal, parse_source
+from ..grader.arguments import calls, test_input
 from ..grader.execution import Limits
 from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
 from ..grader.suites import fill_in_many, judge_suites, Suite
-from ..grader.test_cases import calls, literal, parse_source, test_input
 from ..model.agents import Source
 from ..problems.problem import definition, Problem
 
@@ -72,7 +73,7 @@ def _example_kinds(problem:Problem)->list[Kind]:
     "Kinds of the arguments in the first call of the first test; empty where they are not literals."
     try:
         found = calls(parse_source(problem.baseline_tests[0]), problem.function_name)[:1]
-        return [kind_of(ast.literal_eval(x)) for call in found for x in call.args]
+        return [kind_of(literal(x)) for call in found for x in call.args]
     except (ValueError, TypeError, SyntaxError, RecursionError): return []
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #eef31463

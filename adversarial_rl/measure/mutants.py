@@ -13,7 +13,7 @@ import random
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ..grader.test_cases import parse_source
+from ..core.source import parse_source
 
 # %% ../../nbs/07_measure/01_mutants.ipynb #8d45dde5
 class _Place(NamedTuple):

@@ -20,6 +20,7 @@ from typing import Any
 
 from ..core.errors import one_line, UsageError
 from ..core.files import as_text, json_of, resource
+from ..core.source import parse_source
 
 # %% ../../nbs/02_problems/01_problem.ipynb #3c51d0aa
 @lru_cache(1 << 13)   # Asked for each test of a problem
@@ -27,8 +28,8 @@ def definition(signature:str         # Such as 'def f(x):'
               )->ast.FunctionDef|None: # None if it is not a valid `def` line
     "The function definition that `signature` begins."
     if not (signature.startswith('def ') and signature.endswith(':')): return None
-    try: body = ast.parse(signature + ' pass').body
-    except (SyntaxError, ValueError, MemoryError, RecursionError): return None
+    try: body = parse_source(signature + ' pass').body
+    except SyntaxError: return None
     first = body[0]
     if len(body) > 1 or not isinstance(first, ast.FunctionDef): return None
     return first if [type(x) for x in first.body] == [ast.Pass] else None
@@ -61,9 +62,8 @@ class Problem:
 def syntax_mistake(source:str # Any text
                   )->str|None:
     "Why a text is not valid Python, or None."
-    try: ast.parse(source)
-    except (SyntaxError, ValueError) as e: return f'{getattr(e, "msg", e)}, line {getattr(e, "lineno", "?")}'
-    except (MemoryError, RecursionError): return 'nested too deeply'
+    try: parse_source(source)
+    except SyntaxError as e: return f'{e.msg}, line {e.lineno}' if e.lineno else e.msg
     return None
 
 def unwritable(text:str)->bool:
@@ -105,11 +105,12 @@ def _mistakes(row:dict[str, Any])->Iterator[str]:
     if not tests: yield "field 'baseline_tests' is empty: at least one assert statement is needed"
     for i, test in enumerate(tests, 1):
         if wrong := syntax_mistake(test): yield f"field 'baseline_tests', test {i} is not valid Python ({wrong})"
-        asserts = any(isinstance(n, ast.Assert) for n in ast.walk(ast.parse(test)))
+        asserts = any(isinstance(n, ast.Assert) for n in ast.walk(parse_source(test)))
         if not asserts: yield f"field 'baseline_tests', test {i} has no assert statement"
     if wrong := syntax_mistake(reference): yield f"field 'reference_solution' is not valid Python ({wrong})"
     assert function
-    if function.name not in {n.name for n in ast.parse(reference).body if isinstance(n, ast.FunctionDef)}:
+    body = parse_source(reference).body
+    if function.name not in {n.name for n in body if isinstance(n, ast.FunctionDef)}:
         yield f"field 'reference_solution' does not define '{function.name}', the name in 'function_signature'"
 
 def problem_of(row:object # One entry of a problems file
@@ -124,7 +125,7 @@ def problem_of(row:object # One entry of a problems file
 def _test_sources(test:str, name:str)->Iterator[str]:
     "The tests of a `check(candidate)`: each statement that asserts, after the statements before it that do not."
     before: list[ast.stmt] = []
-    tree = ast.parse(test)
+    tree = parse_source(test)
     check = next((x for x in tree.body if getattr(x, 'name', '') == 'check'), None)
     others = [x for x in tree.body if x is not check and 'METADATA' not in ast.unparse(x)[:10]]
     for node in ast.walk(tree):
@@ -142,7 +143,7 @@ def _humaneval(row:dict[str, Any])->dict[str, Any]:
     name, solution = row['entry_point'], row['prompt'] + row['canonical_solution']
     for field, source in (('canonical_solution', solution), ('test', row['test'])):
         if wrong := syntax_mistake(source): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
-    *helpers, function = ast.parse(solution).body or [None]
+    *helpers, function = parse_source(solution).body or [ast.Pass()]
     if not isinstance(function, ast.FunctionDef) or function.name != name:
         raise ValueError(f"field 'prompt' does not end with the function '{name}'")
     for x in ast.walk(function.args):

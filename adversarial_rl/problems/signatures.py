@@ -12,6 +12,7 @@ import math
 import re
 from collections.abc import Iterator, Sequence
 
+from ..core.source import parse_source
 from .problem import definition
 
 # %% ../../nbs/02_problems/05_signatures.ipynb #87667f6c
@@ -32,7 +33,7 @@ def signature_in_words(text:str)->str: # Such as 'def f(x):'; '' if there is non
 def _calls(tests:Sequence[str])->Iterator[ast.Call]:
     "Calls of functions that the tests neither define nor import, in source order."
     for test in tests:
-        nodes = list(ast.walk(ast.parse(test)))
+        nodes = list(ast.walk(parse_source(test)))
         own = {a.asname or a.name for x in nodes if isinstance(x, (ast.Import, ast.ImportFrom)) for a in x.names}
         own |= {x.name for x in nodes if isinstance(x, ast.FunctionDef)}
         found = [x for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)]
@@ -65,7 +66,7 @@ def find_signature(text:str,            # The problem in words
 # %% ../../nbs/02_problems/05_signatures.ipynb #26c32797
 def signature_in_program(source:str)->str: # '' if it defines no function
     "The signature of the last function that a program defines."
-    try: body = ast.parse(source).body
-    except (SyntaxError, ValueError, MemoryError, RecursionError): return ''
+    try: body = parse_source(source).body
+    except SyntaxError: return ''
     functions = [x for x in body if isinstance(x, ast.FunctionDef)]
     return f'def {functions[-1].name}({ast.unparse(functions[-1].args)}):' if functions else ''
