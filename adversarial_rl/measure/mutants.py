@@ -53,6 +53,8 @@ def _operator(replacements:_Operator)->_Operator:
     return replacements
 
 # %% ../../nbs/07_measure/01_mutants.ipynb #f77c7dbc
+_LONGEST = 20_000   # Characters of a program
+
 class Mutant(NamedTuple):
     operator: str
     source: str
@@ -63,7 +65,7 @@ def mutants(source:str,     # A program; it never runs
            )->list[Mutant]: # All different; empty for a program that does not parse
     "Programs that differ from `source` by one change each."
     try:
-        tree = parse_source(source)
+        tree = parse_source(source, _LONGEST)
         known = {source, ast.unparse(tree)}
     except (SyntaxError, ValueError, RecursionError): return []
     rng, where = random.Random(seed), list(_places(tree))
