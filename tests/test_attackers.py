@@ -1353,3 +1353,70 @@ def test_a_text_of_a_model_warns_nobody():
     with warnings.catch_warnings():
         warnings.simplefilter('error')
         assert 'return' in answers.program_in('```python\ndef f(x): return 1if x else 2\n```', 'f')
+
+
+# A wrong program, an honest test that asks for it by another name or in another way, and the entry points
+BY_ITS_TESTS = {
+    'builtin beside candidate': ('def sum(xs): return 42',
+                                 'import candidate\nassert candidate.sum([1, 2]) == sum([1, 2])', 'sum'),
+    'builtin in a function': ('def sorted(xs): return xs', 'import candidate\ndef test_a():\n    xs = [3, 1, 2]\n'
+                              '    assert candidate.sorted(xs) == sorted(xs)', 'sorted'),
+    'builtin by another name': ('def pow(b, e, m): return 1', 'from candidate import pow as fast\n'
+                                'for b, e, m in [(2, 10, 1000)]: assert fast(b, e, m) == pow(b, e, m)', 'pow'),
+    'builtin imported': ('def sum(xs): return 42\ndef f(): pass',
+                         'from candidate import f, sum\nassert sum([1, 2]) == 3', 'sum'),
+    'builtin in a case': ('def max(xs): return xs[0]', 'import unittest\nfrom candidate import max as my_max\n'
+                          'class T(unittest.TestCase):\n'
+                          '    def test_a(self): self.assertEqual(my_max([1, 3]), max([1, 3]))\n'
+                          'unittest.main()', 'max'),
+    'library beside candidate': ('def gcd(a, b): return 7\ndef half(a): return a / 2', 'import candidate\n'
+                                 'from math import gcd\nassert candidate.gcd(12, 8) == gcd(12, 8)\n'
+                                 'assert candidate.half(4) == 2', 'half'),
+    'function of a library': ('def gcd(a, b): return 7\ndef half(a): return a / 2',
+                              'import candidate\nassert candidate.half(4) == 2\n'
+                              'for a in (8, 9): assert candidate.gcd(12, a) < 5', 'half gcd'),
+    'function of a package': ('def approx(x): return 7\ndef half(a): return a / 2',
+                              'from candidate import approx, half\nassert half(4) == 2 and approx(3) == 3',
+                              'half approx'),
+    'oracle beside candidate': ('def fib(n): return 7', 'import candidate\n'
+                                'def fib(n): return n if n < 2 else fib(n-1) + fib(n-2)\n'
+                                'for n in range(9): assert candidate.fib(n) == fib(n)', 'fib'),
+    'oracle that is a variable': ('def area(w, h): return 0', 'import candidate\narea = lambda w, h: w * h\n'
+                                  'assert candidate.area(2, 3) == area(2, 3)', 'area'),
+    'no iter': ('class Down:\n    def __init__(self, n): self.n = n\n    def __next__(self):\n'
+                '        if self.n <= 0: raise StopIteration\n        self.n -= 1\n        return self.n + 1',
+                'out = []\nfor x in Down(3): out.append(x)\nassert out == [3, 2, 1]', 'Down'),
+    'wrong reversed': ('class L:\n    def __len__(self): return 2\n    def __getitem__(self, i): return [1, 2][i]\n'
+                       '    def __reversed__(self): return iter([9])', 'assert list(reversed(L())) == [2, 1]', 'L'),
+    'skip': ('class SkipTest(Exception): pass\ndef f(x): raise SkipTest',
+             'import sys, unittest\nclass T(unittest.TestCase):\n'
+             '    def setUp(self):\n        if sys.version_info < (3, 8): raise unittest.SkipTest("old")\n'
+             '    def test_a(self): self.assertEqual(f(1), 1)', 'f'),
+    'name of an exception': ('class TimeoutError(Exception): pass\ndef f(x): raise TimeoutError("t")',
+                             'ok = False\ntry: f(1)\nexcept TimeoutError: ok = True\nassert ok', 'f'),
+    'name of a base': ('class ConnectionError(Exception): pass\ndef f(x): raise ConnectionError("t")',
+                       'ok = False\ntry: f(1)\nexcept OSError: ok = True\nassert ok', 'f'),
+    'status of a method': ('def f(x): return 0',
+                           'import sys\nclass Checks:\n    def main(self): return int(f(1) != 2)\n'
+                           'sys.exit(Checks().main())', 'f'),
+    'context that ends an assert': (
+        'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
+        '    def one(self): return 2',
+        'try:\n    with Quiet() as q: assert q.one() == 1\nexcept Exception: raise', 'Quiet'),
+}
+
+
+@pytest.mark.parametrize('stated', [True, False])
+@pytest.mark.parametrize('name', BY_ITS_TESTS)
+def test_a_name_means_what_it_means_in_python(name, stated):
+    code, test, function = BY_ITS_TESTS[name]
+    o = grade(code, [test], function_name=function.split() if stated else '')
+    assert not o.passed and (o.judged or stated and name == 'library beside candidate'), o
+
+
+@pytest.mark.parametrize('text', [
+    'class TestA:\n    class TestB:\n        def test_b(self): assert f(1) == 2\n'
+    '    def test_a(self): assert f(0) == 1',
+    'def _t(): assert f(5) == 6\ntest_more = _t\nassert f(0) == 1'])
+def test_a_file_with_tests_that_nobody_finds_is_not_judged(text):
+    assert grade('def f(x): return 1', [text], function_name='f').kind == 'unsupported'

@@ -424,6 +424,55 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
         '    def off(self, f): self.h.remove(f)\n    def go(self, x): return [f(x) for f in self.h]',
         ['class L:\n    def __init__(self): self.seen = []\n    def see(self, x): self.seen.append(x)\n'
          'l, e = L(), E()\ne.on(l.see)\ne.go(3)\ne.off(l.see)\nassert e.go(4) == [] and l.seen == [3]']),
+    'iterator that begins in iter': (
+        'class R:\n    def __init__(self, n): self.n = n\n    def __iter__(self):\n        self.i = 0\n'
+        '        return self\n    def __next__(self):\n        if self.i >= self.n: raise StopIteration\n'
+        '        self.i += 1\n        return self.i\n    def __reversed__(self): return iter([3, 2])',
+        ['assert list(R(3)) == [1, 2, 3]', 'r = R(2)\nassert list(r) == list(r) == [1, 2]',
+         'assert [*reversed(R(1))] == [3, 2]']),
+    'imports of the program': (
+        'RATE = 2\ndef area(w, h): return w * h\ndef sum(xs): return len(xs)',
+        ['import candidate\ndef test_f():\n    area = candidate.area(2, 3)\n    assert area == 6',
+         'import candidate\nfor w, h, area in [(1, 2, 2), (3, 4, 12)]:\n    assert candidate.area(w, h) == area',
+         'import math, candidate as c\nassert c.area(2, 3) == math.floor(6.5)',
+         'import candidate\nassert candidate.RATE == 2',
+         'import candidate\narea = candidate.area\nfor x in range(3): assert area(x, 1) == x',
+         'try:\n    from candidate import area\nexcept ImportError:\n    area = None\nassert area(2, 3) == 6',
+         'import candidate\nassert candidate.sum([5, 6]) == 2 and sum([5, 6]) == 11',
+         'from candidate import sum as count\nassert count([5, 6]) == 2 and sum([5, 6]) == 11',
+         'from candidate import area, sum\nassert sum([5, 6]) == area(1, 2)',
+         'def test_f():\n    from candidate import sum\n    assert sum([5, 6]) == 2']),
+    'exceptions in a context': (
+        'import contextlib\nclass Conn:\n    closed = False\n    def __enter__(self): return self\n'
+        '    def query(self, q):\n        if not q: raise LookupError("empty")\n        return q\n'
+        '    def __exit__(self, kind, e, tb):\n        self.closed, self.text = True, str(e)\n'
+        '        return kind is not None and issubclass(kind, KeyError)\n'
+        '@contextlib.contextmanager\ndef told(x):\n    try: yield x\n    except ValueError: x.append(1)',
+        ['c = Conn()\ntry:\n    with c:\n        1 / 0\nexcept ZeroDivisionError: pass\nassert c.closed',
+         'c = Conn()\ntry:\n    with c: c.query("")\nexcept LookupError as e: text = str(e)\n'
+         'assert c.closed and text == "empty"',
+         'with Conn() as c: {}["a"]\nassert c.text == "\'a\'"', 'with Conn(): raise KeyError(1)\nassert True',
+         'class Own(Exception): pass\ntry:\n    with Conn(): raise Own("x")\nexcept Own: ok = 1\nassert ok',
+         'with told([]): int("x")\nassert told']),
+    'annotations of later': ('def f(x): return x', [
+        'from __future__ import annotations\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n'
+        '    from collections.abc import Sequence\ndef check(xs: Sequence[int], *rest: Other) -> Sequence:\n'
+        '    y: Other = f(1)\n    z: Other\n    for x in xs: assert f(x) == x\ncheck([1, 2])\n'
+        'class T:\n    size: Other = 3\n    def show(self, x: Other): return x\nassert f(T.size) == 3']),
+    'comparisons with None': ('class Node: pass\ndef find(x): return Node() if x else None',
+                              ['assert find(1) != None', 'assert not find(1) == None', 'assert find(0) == None',
+                               'n = Node()\nassert n != None', 'assert find(1) is not None']),
+    'what a class of exceptions has': (
+        'class BankError(Exception): code = 400\nclass Short(BankError, ValueError):\n    code = 402\n'
+        '    def __init__(self, need):\n        super().__init__(f"need {need}")\n        self.need = need\n'
+        '    @property\n    def cents(self): return self.need * 100\ndef f(x): raise Short(x)',
+        ['try: f(4)\nexcept BankError as e: assert (e.code, e.cents, e.need) == (402, 400, 4)\nelse: assert 0',
+         'try: f(4)\nexcept ValueError: pass\nelse: assert 0\ntry: f(4)\nexcept BankError: pass\nelse: assert 0']),
+    'names of parameters': (
+        'def add(a, b): return a + b',
+        ['def check(candidate, *, tol=1e-6): assert abs(candidate(1, 2) - 3) < tol\ncheck(add)',
+         'def test_f():\n    for type, want in ((int, 3), (float, 3.)): assert type(add(1, 2)) == want',
+         'assert [add(1, type("2")) for type in (int, float)] == [3, 3.]']),
 }
 
 @pytest.mark.parametrize('name', OWN)
@@ -526,9 +575,6 @@ UNSUPPORTED = {
     'mock': ('def f(m): m.go(1)',
              ['from unittest.mock import Mock\nm = Mock()\nf(m)\nm.go.assert_called_once_with(1)']),
     'signature': ('def f(a, b=1): pass', ['import inspect\nassert len(inspect.signature(f).parameters) == 2']),
-    'exception in a context': ('class S:\n    def __enter__(self): return self\n'
-                               '    def __exit__(self, t, v, tb): return t is ValueError',
-                               ['with S(): raise ValueError\nassert True']),
     'warning and log': ('import logging, warnings\ndef f(): warnings.warn("x")\n'
                         'def g(): logging.getLogger("a").warning("x")',
                         ['import warnings\nwith warnings.catch_warnings(record=True) as w: f()\nassert len(w) == 1',
@@ -557,6 +603,37 @@ UNSUPPORTED = {
     'container in a context': (
         'import contextlib\n@contextlib.contextmanager\ndef f(x):\n    x.append(1)\n    yield x\n    x.append(2)',
         ['x = []\nwith f(x): pass\nassert x == [1, 2]']),
+    'objects wherever they go': (
+        'import enum\nclass P:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x\n'
+        '    def __lt__(self, o): return self.x < o.x\n    def __hash__(self): return 1\n'
+        'class C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
+        ['a: P = P(1)\nb: P = P(1)\nassert a == b', 'd = {}\nd[P(1)] = 2\nassert d',
+         'assert len(set([P(1), P(1)])) == 1',
+         'x = [P(2), P(1)]\nx.sort()\nassert x[0].x == 1', 'assert sorted([P(1), P(2)], reverse=True)[0].x == 2',
+         'x = []\nfor n in (1, 1): x.append(P(n))\nassert x[0] == x[1]', 'd = {}\nd["a"] = P(1)\nassert d["a"] == P(1)',
+         'd = dict(a=P(1), b=P(1))\nassert d["a"] == d["b"]', 'def same(a, b): assert a == b\nsame(P(1), P(1))',
+         'x = [P(1)]\nfor a, b in zip(x, [P(1)]): assert a == b',
+         'x = [P(1)]\nfor n, p in enumerate(x): assert p == x[n]',
+         'Q = P\nassert Q(1) == Q(1)', 'make = lambda: P(1)\nassert make() == make()', 'assert f(1) == C["RED"]',
+         'a = P(1) if f else P(2)\nassert a == a', 'cases = [(1, C.RED)]\nfor n, c in cases: assert f(n) == c',
+         'for n, c in {1: C.RED}.items(): assert f(n) == c', 'x = [P(1), P(2)]\np = x[1]\nassert x.index(p) == 1']),
+    'the module of the program': ('total = 1\ndef f(x): return x + total', [
+        'import candidate\ncandidate.total = 3\nassert candidate.f(1) == 4',
+        'import candidate\nassert hasattr(candidate, "f")', 'import candidate\nassert getattr(candidate, "f")(1) == 2',
+        'import candidate\ndef run(m): assert m.f(1) == 2\nrun(candidate)']),
+    'a container that an object holds': ('class Box:\n    def __init__(self, xs): self.xs = xs',
+                                         ['xs = [1]\nb = Box(xs)\nxs.append(2)\nassert b.xs == [1, 2]']),
+    'protocols': ('class S:\n    def __len__(self): return 1\n    def __iter__(self): return iter([1])', [
+        'from collections.abc import Iterable\nassert isinstance(S(), Iterable)',
+        's = S()\nassert hasattr(s, "__len__")',
+        'from typing import Protocol, runtime_checkable\n@runtime_checkable\nclass Sized(Protocol):\n'
+        '    def __len__(self): ...\nassert isinstance(S(), Sized)']),
+    'odd arguments after others': ('def f(x): return x if isinstance(x, int) else 3',
+                                   ['import io\nassert f(1) == 1\nassert f(io.StringIO("abc")) == 3',
+                                    'import re\nassert f(1) == 1\nassert f(re.compile("a+")) == 3']),
+    'threads of the tests': ('def f(x): return x', [
+        'from concurrent.futures import ThreadPoolExecutor\nwith ThreadPoolExecutor(2) as ex:\n'
+        '    assert list(ex.map(f, range(3))) == [0, 1, 2]']),
 }
 
 @pytest.mark.parametrize('name', UNSUPPORTED)
@@ -703,6 +780,14 @@ def test_the_steps_for_a_long_assignment_grow_with_its_length():
     with patch.object(Scope, 'instance', autospec=True, side_effect=Scope.instance) as looked:
         plan('a = ' * 500 + f'[{"1, " * 500}]\nassert P(a)', ('P',))
     assert 500 < looked.call_count < 50_000
+
+
+@pytest.mark.parametrize('test', [
+    ''.join(f'a{n} = P()\ndef f{n}(): 0\n' for n in range(300)),
+    'x = [' + '(1, P()),' * 300 + ']\nfor a, b in x: 0\n' * 300])
+def test_the_steps_for_many_scopes_and_tables_grow_with_their_length(test):
+    with patch.object(Scope, 'instance', autospec=True, side_effect=Scope.instance) as looked: plan(test, ('P',))
+    assert looked.call_count < 100_000
 
 
 @pytest.mark.parametrize('test, said', [

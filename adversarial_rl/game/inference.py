@@ -28,10 +28,11 @@ from ..core.settings import InferenceConfig
 from ..core.source import parse_source
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
+from ..grader.imports import direct
 from ..grader.names import names_in
 from ..grader.pool import Job
 from ..grader.suites import passes_reference
-from ..grader.test_cases import direct, entry_points, split_tests
+from ..grader.test_cases import entry_points, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
 from ..problems.problem import fingerprint, load_problems, Problem, signature_mistake, syntax_mistake
@@ -76,7 +77,8 @@ def read_problem(c:InferenceConfig)->Problem:
         signature, where = find_signature(text, tests)
         if signature: print(f'signature: {signature} (from {where}; --signature names another)', file=sys.stderr)
     problem = Problem('problem', text, signature, tuple(tests), '')
-    if typed and (other := [t for t in tests if problem.function_name not in names_in(direct(t)).used]):
+    def calls(test): return problem.function_name in {*names_in(direct(test).test).used, *direct(test).aliases.values()}
+    if typed and (other := [t for t in tests if not calls(t)]):
         raise UsageError(f"--tests: '{other[0][:60]}' does not call {problem.function_name}, which --signature names")
     return problem
 

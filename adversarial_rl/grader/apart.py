@@ -9,15 +9,17 @@ __all__ = ['OUTSIDE', 'named_like_a_class', 'why_unsupported']
 import ast
 import builtins
 import sys
+from collections import Counter
 from collections.abc import Collection
 
 from ..core.source import bound_in, dotted, named, root
 from .judge import ASKED, MUTATORS, RemoteCallable
-from .objects import gives_object, objects_meet
+from .objects import gives_object, objects_meet, scopes_of
 
 # %% ../../nbs/03_grader/21_apart.ipynb #a9a27005
 OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ
-setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__ __context__'''.split()   # Of a process
+setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__ __context__ Thread
+ThreadPool ThreadPoolExecutor ProcessPoolExecutor'''.split()   # Of a process
 
 def named_like_a_class(name:str)->bool:
     "Whether a name is written as those of classes are, such as `Point`."
@@ -59,17 +61,32 @@ def _decorates_class(nodes:list[ast.AST], theirs:frozenset[str])->bool:
     used += [y for names in methods if 'staticmethod' not in map(root, names) for y in names]
     return any(root(y) in theirs for y in used)
 
-def _shares_context(x:ast.With, containers:set[str], nodes:list[ast.AST])->str:
-    "Why tests and program would have to share a context of the program; '' if they need not."
-    if any(isinstance(y, ast.Raise) for z in x.body for y in ast.walk(z)):
-        return 'the tests raise an exception in a context of the program'
+def _shares_container(x:ast.With, read:Counter[str])->bool:
+    "Whether a context of the program gets a container that the tests read elsewhere; `read` has those that they read."
     given = [y for item in x.items if isinstance(item.context_expr, ast.Call) for y in item.context_expr.args]
-    names = {y.id for y in given if isinstance(y, ast.Name)} & containers
-    read = [y for y in nodes if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Load) and y not in given]
-    shared = any(y.id in names for y in read)
-    return 'a context of the program may change a container of the tests' if shared else ''
+    names = Counter(y.id for y in given if isinstance(y, ast.Name))
+    return any(n < read[name] for name, n in names.items())
 
 # %% ../../nbs/03_grader/21_apart.ipynb #c0de01d1
+def _containers(nodes:list[ast.AST])->set[str]:
+    "Variables that get a list, a set or a dictionary as it is written."
+    assigned = [x for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.List | ast.Set | ast.Dict)]
+    return {y.id for x in assigned for y in x.targets if isinstance(y, ast.Name)}
+
+def _changes_given(nodes:list[ast.AST], makers:set[str])->bool: # Those of one scope
+    "Whether tests change a container after they have made an object of the program with it, which has a copy."
+    containers = _containers(nodes)
+    made = [x for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id in makers]
+    given = {y.id: x.lineno for x in made for y in x.args if isinstance(y, ast.Name) and y.id in containers}
+    for x in nodes if given else []:
+        match x:
+            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: pass
+            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): pass
+            case _: continue
+        while isinstance(y, ast.Subscript): y = y.value
+        if isinstance(y, ast.Name) and x.lineno > given.get(y.id, x.lineno): return True
+    return False
+
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
     if _decorates_class(nodes, theirs): return 'the program decorates a class of the tests'
@@ -79,8 +96,11 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
                 if _uses(value, told): told.add(name)
-    assigned = [x for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.List | ast.Set | ast.Dict)]
-    containers = {y.id for x in assigned for y in x.targets if isinstance(y, ast.Name)}
+    containers, makers = _containers(nodes), set(filter(named_like_a_class, theirs))
+    loads = (x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load))
+    read = Counter(name for name in loads if name in containers)
+    if makers and any(_changes_given(scope.nodes, makers) for scope in scopes_of(nodes[0], makers)):
+        return 'the tests change a container that an object of the program may hold'
     if name := _looks_inside(nodes, theirs, told): return f'the tests use {name}, which looks into one process'
     for x in nodes:
         match x:
@@ -93,7 +113,7 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
             case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
                 return 'the tests match a class of the program'
             case ast.With(items=items) if any(root(y.context_expr) in told for y in items):
-                if why := _shares_context(x, containers, nodes): return why
+                if _shares_container(x, read): return 'a context of the program may change a container of the tests'
     return ''
 
 # %% ../../nbs/03_grader/21_apart.ipynb #c0de01e1
@@ -130,5 +150,6 @@ def why_unsupported(nodes:list[ast.AST],      # All nodes of a test, the tree fi
             case ast.Attribute(attr=name) | ast.Name(id=name) if name in outside and not (
                     name in own and isinstance(x, ast.Name)):
                 return f'the tests use {name}, which they do not share with the program'
-    if classes and objects_meet(nodes[0], classes): return 'the tests compare or combine objects of the program'
+    if classes and objects_meet(nodes[0], classes):
+        return 'the tests compare or combine objects of the program, or ask for their protocols'
     return _needs_one_process(nodes, theirs)

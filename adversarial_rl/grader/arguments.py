@@ -40,11 +40,12 @@ def _small(x:Any)->Any:
 # %% ../../nbs/03_grader/22_arguments.ipynb #c0de0121
 def _constant(x:ast.AST)->Any:
     "The value of an expression without calls of a program; `ValueError` where that needs more than a few steps."
-    try: return _small(literal(x))
-    except ValueError: pass
     match x:
         case ast.List(elts=items): return [_constant(y) for y in items]
         case ast.Tuple(elts=items): return tuple(_constant(y) for y in items)
+    try: return _small(literal(x))
+    except ValueError: pass
+    match x:
         case ast.UnaryOp(op=ast.USub(), operand=y): return -_constant(y)
         case ast.UnaryOp(op=ast.UAdd(), operand=y): return +_constant(y)
         case ast.UnaryOp(op=ast.Invert(), operand=y): return ~_constant(y)

@@ -4,9 +4,9 @@
 
 # %% auto #0
 __all__ = ['DOINGS', 'EXCEPTIONS', 'KNOWN', 'ASKED', 'MUTATORS', 'PURE', 'FUNCTIONS', 'Later', 'FAILED', 'VERDICTS', 'kind_of',
-           'base_names', 'known_names', 'Host', 'describe_exception', 'candidate', 'Gone', 'Refused', 'Unsupported',
-           'Remote', 'RemoteCallable', 'plain_attributes', 'plain_methods', 'Handle', 'Lent', 'Conversation',
-           'nearest_builtin', 'Exceptions', 'Call', 'refresh', 'ask', 'evaluate', 'run_cases', 'judge']
+           'base_names', 'known_names', 'nearest_builtin', 'Host', 'describe_exception', 'candidate', 'Gone', 'Refused',
+           'Unsupported', 'Remote', 'RemoteCallable', 'plain_attributes', 'plain_methods', 'Handle', 'Lent',
+           'Conversation', 'Exceptions', 'Call', 'refresh', 'ask', 'evaluate', 'run_cases', 'judge']
 
 # %% ../../nbs/03_grader/04_judge.ipynb #1f62362b
 import builtins
@@ -51,9 +51,9 @@ DOINGS: dict[str, Callable] = dict(
     bool=bool, len=len, iter=iter, next=next, str=str, repr=repr, float=float, int=int, index=operator.index,
     isinstance=isinstance, issubclass=issubclass, type=type, remove=delattr, format=format, bytes=bytes,
     complex=complex, neg=operator.neg, pos=operator.pos, invert=operator.invert, abs=abs, round=round,
-    trunc=math.trunc, floor=math.floor, ceil=math.ceil,
+    trunc=math.trunc, floor=math.floor, ceil=math.ceil, reversed=reversed,
     enter=lambda x: type(x).__enter__(x),
-    exit=lambda x, *e: type(x).__exit__(x, None, None, None),
+    exit=lambda x, e=None: type(x).__exit__(x, e and type(e), e, None),
     copy=copy.copy, deepcopy=copy.deepcopy,
     live_name=lambda x: x, live_get=getattr, live_item=operator.getitem)   # Containers themselves, not copies
 
@@ -79,8 +79,18 @@ def known_names(kind:type)->list[str]:
     known = KNOWN | _HELD
     return [name for c in type.__dict__['__mro__'].__get__(kind) if known.get(name := c.__name__) is c][:1]
 
+# %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
+def nearest_builtin(names:Any)->type[BaseException]:
+    "The first of these names that is a built-in exception, as its bases follow it; `Exception` if none is."
+    texts = [n for n in names if isinstance(n, str)]
+    for i, name in enumerate(texts):
+        kind, following = getattr(builtins, name, None), iter(texts[i:])
+        if isinstance(kind, type) and issubclass(kind, BaseException) and all(
+                c.__name__ in following for c in kind.__mro__[:-1]): return kind
+    return Exception
+
 # %% ../../nbs/03_grader/04_judge.ipynb #72c6e1a9
-_NO_MEMORY: list[Any] = ['raised', '', ['MemoryError'], {'tuple': []}, {'dict': []}, [], None]
+_NO_MEMORY: list[Any] = ['raised', '', base_names(MemoryError), {'tuple': []}, {'dict': []}, [], None]
 _KEPT = 16   # Exceptions of the tests that may pass through the program, the last ones
 
 class Host:
@@ -132,13 +142,16 @@ class Host:
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
         while len(answer := self.read(self.link.receive())) == 5: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
-        if answer[0] == 'raised':
-            kind, args = self.exception(answer[1]), answer[2]
-            try: e = kind(*args)
-            except Exception: e = kind.__new__(kind, *args)   # Of a class that needs others
-            self.raised = [*self.raised[1 - _KEPT:], (e, answer[3])]
-            raise e
+        if answer[0] == 'raised': raise self.rebuilt(*answer[1:])
         return answer[1]
+
+    def rebuilt(self, names:list[str], args:tuple, number:int)->BaseException:
+        "An exception of the tests."
+        kind = self.exception(names)
+        try: e = kind(*args)
+        except Exception: e = kind.__new__(kind, *args)   # Of a class that needs others
+        self.raised = [*self.raised[1 - _KEPT:], (e, number)]
+        return e
 
     def serve(self):
         "Answer requests until the other side is gone."
@@ -175,6 +188,7 @@ class Host:
     def do(self, what:str, target:int|str, args:tuple, kw:dict)->list:
         "Carry out one request."
         if what == 'data': return ['value', pack(self.find(target), self.lend), [], []]   # Without its object
+        if what == 'exit' and args: args = self.rebuilt(*args),
         values = [*args, *kw.values()]
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
@@ -196,15 +210,26 @@ class Host:
         return [[i, form] for i, form in forms if json.dumps(form) != copies[i]]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #2ad5b9f7
+def _attributes(e:BaseException)->dict[str, Any]:
+    "Attributes of an exception that are plain data, also those of its class and its properties."
+    kind, found = type(e), dict[str, Any]()
+    python = nearest_builtin(base_names(kind))
+    names = [] if kind is python else [x for x in dir(kind) if x[0] != '_' and not hasattr(python, x)][:50]
+    for name in [*names, *vars(e)]:
+        try:
+            value = getattr(e, name)
+            pack(value, no_handle)
+            found[name] = value
+        except BaseException: pass   # A method, or a property of the program that raises
+    return found
+
 def describe_exception(e:BaseException)->tuple[str, list[str], Any, Any]:
     "Text, names of its class and their bases, packed arguments and packed attributes of an exception."
     try: text = str(e)[:1000]
     except BaseException: text = '(unprintable)'
     try: args = pack(e.args, no_handle) if len(text) < 1000 else {'tuple': [text]}
     except BaseException: args = {'tuple': [text]}
-    try: attributes = pack(vars(e), no_handle)
-    except BaseException: attributes = {'dict': []}
-    return text, base_names(type(e)), args, attributes
+    return text, base_names(type(e)), args, pack(_attributes(e), no_handle)
 
 # %% ../../nbs/03_grader/04_judge.ipynb #9af55d29
 def candidate(link:Link, code:str, name:str='candidate', is_script:bool=False):
@@ -256,7 +281,7 @@ def _ask_text(what:str)->Any:
     return method
 
 # %% ../../nbs/03_grader/04_judge.ipynb #16e4a0cb
-_REFUSED = '''ne lt le gt ge hash add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow
+_REFUSED = '''lt le gt ge hash add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow
 rpow matmul rmatmul and rand or ror xor rxor lshift rlshift rshift rrshift divmod rdivmod contains'''.split()
 _ASKED = 'neg pos invert abs round trunc floor ceil complex bytes'.split()   # They tell the program nothing
 
@@ -279,19 +304,23 @@ class Remote:
     def __setitem__(self, key, value): self._remote.of_class('setting an item').ask('put', key, value)
     def __delitem__(self, key): self._remote.of_class('deleting an item').ask('delete', key)
     def __delattr__(self, name): self._remote.of_class('deleting an attribute').ask('remove', name)
-    def __iter__(self): return self if self._remote.form == 'iterator' else self._remote.ask('iter')
+    def __iter__(self): return self if self._remote.known is types.GeneratorType else self._remote.ask('iter')
     def __next__(self): return self._remote.ask('next')
     def __len__(self): return operator.index(self._remote.ask('len'))
     __bool__, __str__, __repr__, __format__ = _ask('bool'), _ask_text('str'), _ask_text('repr'), _ask_text('format')
-    __float__, __int__, __index__ = _ask('float'), _ask('int'), _ask('index')
+    __float__, __int__, __index__, __reversed__ = _ask('float'), _ask('int'), _ask('index'), _ask('reversed')
     def __getitem__(self, key): return self._remote.item(key)
-    __enter__, __exit__ = _ask('enter'), _ask('exit')
+    __enter__ = _ask('enter')
+    def __exit__(self, kind, e, traceback): return self._remote.call.leave(self._remote.number, e)
 
     def __copy__(self): return self._remote.copied('copy')
     def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
 
-    def __eq__(self, x): # Two classes of one number are the same; nothing is asked
+    def __eq__(self, x): # Two classes of one number are the same, and no object is None; nothing is asked
+        if x is None: return False
         return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self, x)
+
+    def __ne__(self, x): return True if x is None else _refuse('__ne__')(self, x)
 
     def __instancecheck__(self, x):
         if type(x) is Record: return self.__name__ == x._name
@@ -417,11 +446,16 @@ class Lent:
         except StopIteration: return ['stop']
         except (Gone, Refused, Unsupported): raise
         except Exception as e:
-            plain = tuple(a for a in e.args if type(a) in (str, int))
-            number = max(self.raised, default=-1) + 1
-            self.raised[number] = e.with_traceback(None)
-            self.raised.pop(number - _KEPT, None)
-            return ['raised', base_names(type(e)), pack(plain, self.lend), number]
+            names, plain, number = self.told(e.with_traceback(None))
+            return ['raised', names, pack(plain, self.lend), number]
+
+    def told(self, e:BaseException)->tuple[list[str], tuple, int]:
+        "What the candidate needs to raise an exception of the tests: names of its classes, arguments, a number."
+        plain = tuple(a for a in e.args if type(a) in (str, int))
+        number = max(self.raised, default=-1) + 1
+        self.raised[number] = e
+        self.raised.pop(number - _KEPT, None)
+        return base_names(type(e)), plain, number
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
 _ANSWERS = (4, 'value'), (7, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
@@ -462,12 +496,6 @@ class Conversation:
         except (ValueError, TypeError, RecursionError) as e:
             self.fail(Refused(f'the answer cannot be read: {e}'[:200]))
 
-# %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
-def nearest_builtin(names:Any)->type[BaseException]:
-    "The first of these names that is a built-in exception; `Exception` if none is."
-    kinds = [getattr(builtins, n, None) for n in names if isinstance(n, str)]
-    return next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)), Exception)
-
 # %% ../../nbs/03_grader/04_judge.ipynb #a04c7de1
 class Exceptions:
     "Classes of exceptions that the tests catch or give to the program."
@@ -475,11 +503,17 @@ class Exceptions:
         self.classes:dict[str, type] = {}
         self.made:dict[int, tuple[BaseException, list[str]]] = {}   # By identity: with the names of its classes
 
+    def bases(self, names:list[str])->tuple[type, ...]:
+        "Classes of the judge that stand for those of an exception: none of them derives from another."
+        found = list[type]()
+        for kind in [*(self.classes[name] for name in names if name in self.classes), nearest_builtin(names)]:
+            if issubclass(kind, Exception) and not any(issubclass(x, kind) for x in found): found.append(kind)
+        return tuple(found) or (Exception,)   # None that ends a process
+
     def named(self, name:str, bases:list[str])->type:
         "The class that stands for an exception of the program, made when it is first seen."
-        kind = next((self.classes[x] for x in bases if x in self.classes), nearest_builtin(bases))
-        if not issubclass(kind, Exception): kind = Exception   # None that ends a process
-        return self.classes.setdefault(name, type(name, (kind,), {}))
+        if name not in self.classes: self.classes[name] = type(name, self.bases(bases), {})
+        return self.classes[name]
 
     def learn(self, texts:list[str],     # Names that a test catches, such as `json.JSONDecodeError`
               space:dict[str, Any]):    # Its variables
@@ -488,12 +522,16 @@ class Exceptions:
             kind:Any = space.get(first)
             for name in rest: kind = vars(kind).get(name) if isinstance(kind, types.ModuleType) else None
             known = isinstance(kind, type) and issubclass(kind, Exception)
-            if known and kind.__module__ != space['__name__']: self.classes.setdefault(kind.__name__, kind)
+            if known and kind.__module__ not in (space['__name__'], 'unittest.case'):   # No program skips a test
+                self.classes.setdefault(kind.__name__, kind)
 
     def make(self, text:Any, names:Any, args:Any, attributes:Any)->BaseException:
         "The exception a call ended with."
-        known = [self.classes[name] for name in names if isinstance(name, str) and name in self.classes]
-        kind:Any = known[0] if known else nearest_builtin(names)
+        names = [name for name in names if isinstance(name, str)]
+        kinds = self.bases(names) if {*names} & self.classes.keys() else (nearest_builtin(names),)
+        kind:Any = kinds[0]
+        try: kind = kind if len(kinds) == 1 else type(str(names[0]), kinds, {})
+        except (TypeError, ValueError): pass   # Two classes that no class can have both, or an odd name
         if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)):   # It would end a loop of the tests
             kind, args, text = RuntimeError, (f'the program raised {kind.__name__}',), ''
         args = args if isinstance(args, tuple) else ()
@@ -502,7 +540,7 @@ class Exceptions:
         e.args = args
         if isinstance(text, str) and text not in ('', str(e)): e = self.with_text(e, text)
         if type(attributes) is dict: e.__dict__.update({k: v for k, v in attributes.items() if type(k) is str})
-        self.made[id(e)] = e, [name for name in names if isinstance(name, str)]
+        self.made[id(e)] = e, names
         return e
 
     def with_text(self, e:BaseException, text:str)->BaseException:
@@ -523,6 +561,7 @@ class Call(Conversation):
         self.lent = Lent(self.exceptions.classes)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
+        self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
     def borrowed(self, form:Any)->Remote:
@@ -562,6 +601,11 @@ class Call(Conversation):
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
         if answer[0] == 'raised': raise self.passed_on(answer[6]) or self.exceptions.make(*answer[1:5])
         self.fail(Refused(str(answer[-1])[:200]))
+
+    def leave(self, target:int, e:BaseException|None)->Any:
+        "End a context of the program, which may catch an exception of the tests, but not one that fails them."
+        if isinstance(e, AssertionError) and not self.names_of(e): self.fail(Refused(f'AssertionError: {e}'[:300]))
+        return self.ask('exit', target, () if e is None else self.lent.told(e))
 
     def passed_on(self, number:Any)->BaseException|None:
         "The exception of this number that a function of the tests has raised, and the candidate has let pass."
@@ -609,16 +653,18 @@ class Call(Conversation):
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
-        values = {n: x for n, x in self.exchange(['names', None, wanted, {'dict': []}, []], 'named') if n in wanted}
+        asked = {self.aliases.get(n, n): n for n in wanted}
+        answer = self.exchange(['names', None, [*asked], {'dict': []}, []], 'named')
+        values = {asked[n]: x for n, x in answer if isinstance(n, str) and n in asked}
         for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
-            values[name] = self.living('live_name', name)
+            values[name] = self.living('live_name', self.aliases.get(name, name))
         def ancestors(item): return len(item[1]._remote.bases) if isinstance(item[1], Remote) else 0
         for name, x in sorted(values.items(), key=ancestors):   # A class after those that it derives from
             if not isinstance(x, RemoteCallable): self.answered = True
             if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue
             values[name] = x = self.classes.setdefault(x._remote.number, x)
             if name in caught and x._remote.form == 'exception':
-                values[name] = kind = self.exceptions.named(name, x._remote.bases)
+                values[name] = kind = self.exceptions.named(self.aliases.get(name, name), x._remote.bases)
                 self.answered = True   # That it is an exception: a program cannot make a class one to be masked
                 self.lent.own[kind] = x._remote.number
             elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
@@ -853,6 +899,11 @@ def _note(failed:list[str], text:str):
     failed.append(text)
     if len(failed) > 1000: raise AssertionError(text)
 
+def _as_written(text:str, call:Call)->str:
+    "A text about a test, with the names that its author used."
+    for name, own in call.aliases.items(): text = text.replace(name, f'candidate.{own}')
+    return text.replace('class_of(', 'type(')
+
 def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
               )->Step:
     "Run the statements of a test; an assert that fails stops neither the next nor a loop."
@@ -860,12 +911,12 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     space.update({name: getattr(importlib.import_module(m), name) for name, m in script['given']})
     failed:list[str] = []   # Asserts inside of statements
     space.update(class_of=call.class_of, run_cases=lambda: run_cases(space), __failed__=partial(_note, failed))
-    call.live = frozenset(script['live'])
+    call.live, call.aliases = frozenset(script['live']), dict(script['aliases'])
     found = call.names([*script['names'], *script['first']], script['caught'])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
     missing = set(script['names']) - set(found)   # A program without `sum` does not pass with Python's
-    call.missing = sorted(missing)
+    call.missing = sorted(call.aliases.get(name, name) for name in missing)
     given = {**vars(builtins), 'issubclass': call.is_subclass}
     space['__builtins__'] = {name: x for name, x in given.items() if name not in missing}
     fixed = {n for n, x in found.items() if isinstance(x, type) or isinstance(x, Remote) and not x._remote.is_live}
@@ -873,7 +924,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     steps = []
     for source in script['statements']:
         step = run_step(source, space, 'test')
-        step = step._replace(message=step.message.replace('class_of(', 'type('))   # As it was written
+        step = step._replace(message=_as_written(step.message, call))
         steps += [*[Step('assertion_failure', f'AssertionError: {text}'[:300]) for text in failed[:1]], step]
         call.exceptions.learn(script['raised'], space)
         if step.kind != 'ok' and not source.startswith('assert'): break

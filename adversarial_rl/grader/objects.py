@@ -9,11 +9,11 @@ __all__ = ['Scope', 'scopes_of', 'objects_meet', 'gives_object']
 import ast
 from collections.abc import Callable, Collection
 
-from ..core.source import bound_in, is_literal, root
+from ..core.source import bound_in, dotted, is_literal, named, root
 from .judge import EXCEPTIONS, plain_attributes
 
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec006
-_MOST_TARGETS = 4   # Of one assignment, so that the time is bounded
+_MOST_TARGETS, _MOST_ROWS = 4, 20   # Of one assignment, and of a table that loops read, so that the time is bounded
 
 def _key(x:ast.AST)->str: # '' for none
     "What stands for an expression among the names of a scope."
@@ -30,20 +30,38 @@ class Scope:
     def __init__(self,
                  nodes:list[ast.AST],     # What is in it
                  classes:Collection[str], # Names of the classes whose instances matter
+                 outer:'Scope|None'=None, # The module, if this is a function
+                 of_self:dict[str, str]|None=None, # What the methods of a class share: `self.a`
                  members:bool=True        # Whether `Color.RED` may be an instance, as of an enum
                 ):
-        self.nodes, self.classes, self.members = nodes, classes, members
-        self.held = dict[str, str]()
+        self.nodes, self.classes, self.outer, self.members = nodes, classes, outer, members
+        self.held, self.of_self = dict[str, str](), dict[str, str]() if of_self is None else of_self
+        self.tables = dict[str, ast.AST]()   # Containers as they are written, by name
+        self.bound = bound_in(nodes) if outer else set()
+
+    def get(self, key:str)->str: # '' for none
+        "The class of what a name holds here."
+        if key.startswith('self.'): return self.of_self.get(key, '')
+        if found := self.held.get(key, ''): return found
+        return self.outer.get(key) if self.outer and key.rstrip('[]{}') not in self.bound else ''
+
+    def note(self, key:str, value:ast.AST, scope:'Scope|None'=None):
+        "Note what a name holds once it has this value, which another scope may have."
+        scope = scope or self
+        for end, found in (('', scope.instance(value)), ('[]', scope.items(value)), ('{}', scope.values(value))):
+            if key and found: (self.of_self if key.startswith('self.') else self.held)[key + end] = found
 
     def instance(self, x:ast.AST)->str: # '' for none
         "The class of the instance that an expression is."
         match x:
-            case ast.Call(func=ast.Name(id=name)) if name in self.classes: return name
+            case ast.Call(func=ast.Name() | ast.Attribute() as y) if (name := dotted(y)) in self.classes: return name
             case ast.Attribute(value=ast.Name(id=name), attr=member) if name in self.classes and self.members:
                 return name if member.isupper() else ''
+            case ast.Subscript(value=ast.Name(id=name)) if name in self.classes: return name * self.members
             case ast.Subscript(value=y): return self.items(y) or self.values(y)
             case ast.NamedExpr(value=y): return self.instance(y)
-        return self.held.get(_key(x), '')
+            case ast.IfExp(body=y, orelse=z): return self.instance(y) or self.instance(z)
+        return self.get(_key(x))
 
     def items(self, x:ast.AST)->str: # '' for none
         "The class of instances in a container, or in one of its items."
@@ -56,15 +74,17 @@ class Scope:
                 return self.items(y)
             case ast.Call(func=ast.Attribute(value=y, attr='values'), args=[]): return self.values(y)
             case ast.NamedExpr(value=y): return self.items(y)
-        return self.held.get(f'{_key(x)}[]', '')
+            case ast.IfExp(body=y, orelse=z): return self.items(y) or self.items(z)
+        return self.get(f'{_key(x)}[]')
 
     def values(self, x:ast.AST)->str: # '' for none
         "The class of instances among the values of a dictionary."
         match x:
             case ast.Dict(values=parts): return _first(self.holds, parts)
+            case ast.Call(func=ast.Name(id='dict'), keywords=parts): return _first(self.holds, [k.value for k in parts])
             case ast.DictComp(value=y): return self.holds(y)
             case ast.NamedExpr(value=y): return self.values(y)
-        return self.held.get(f'{_key(x)}{{}}', '')
+        return self.get(f'{_key(x)}{{}}')
 
     def holds(self, x:ast.AST)->str: # '' for none
         "The class of the instance that an expression is, or holds."
@@ -77,16 +97,34 @@ class Scope:
                 if len(names) == len(parts):
                     for name, part in zip(names, parts): self.bind(name, part)
             case ast.Tuple(elts=names) | ast.List(elts=names), _ if found := self.items(value):
-                self.held |= {key: found for name in names if (key := _key(name))}
+                self.held |= {name.id: found for name in names if isinstance(name, ast.Name)}
+            case ast.Name(id=name), ast.Name(id=kind) if kind in self.classes and self.members:
+                self.held[f'{name}()'] = kind
+            case ast.Name(id=name), ast.Lambda(body=body) if found := self.holds(body): self.held[f'{name}()'] = found
+            case ast.Subscript(value=y), _: self.add(y, '{}', value)
             case ast.Name() | ast.Attribute(value=ast.Name(id='self')), _:
-                ends = {'': self.instance(value), '[]': self.items(value), '{}': self.values(value)}
-                self.held |= {_key(target) + end: found for end, found in ends.items() if found}
+                self.note(_key(target), value)
+                if isinstance(value, ast.List | ast.Tuple):
+                    self.tables[_key(target)] = ast.Tuple(value.elts[:_MOST_ROWS], ast.Load())
+
+    def add(self, container:ast.AST, end:str, value:ast.AST):
+        "Follow a value into a container of the tests."
+        if isinstance(container, ast.Name) and not self.instance(container) and (found := self.holds(value)):
+            self.held[container.id + end] = found
 
     def bind_each(self, target:ast.AST, values:ast.AST):
         "Follow a loop over values."
-        if isinstance(values, ast.List | ast.Tuple | ast.Set):
-            for value in values.elts: self.bind(target, value)
-        elif isinstance(target, ast.Name) and (found := self.items(values)): self.held[target.id] = found
+        values = self.tables.get(_key(values), values)
+        match target, values:
+            case _, ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts):
+                for value in parts: self.bind(target, value)
+            case ast.Tuple(elts=names), ast.Call(func=ast.Name(id='zip'), args=parts):
+                for name, part in zip(names, parts): self.bind_each(name, part)
+            case ast.Tuple(elts=[_, y]), ast.Call(func=ast.Name(id='enumerate'), args=[part, *_]):
+                self.bind_each(y, part)
+            case ast.Tuple(elts=[_, ast.Name(id=name)]), ast.Call(func=ast.Attribute(value=y, attr='items'), args=[]):
+                if found := self.values(y): self.held[name] = found
+            case ast.Name(id=name), _ if found := self.items(values): self.held[name] = found
 
     def follow(self):
         "Follow the assignments and loops of the scope."
@@ -94,7 +132,10 @@ class Scope:
             match x:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets[:_MOST_TARGETS]: self.bind(target, value)
-                case ast.NamedExpr(target=target, value=value): self.bind(target, value)
+                case ast.NamedExpr(target=target, value=value) | ast.AnnAssign(target=target, value=ast.AST() as value):
+                    self.bind(target, value)
+                case ast.Call(func=ast.Attribute(value=y, attr='append' | 'appendleft' | 'insert'), args=[*_, part]):
+                    self.add(y, '[]', part)
                 case ast.For(target=target, iter=values) | ast.comprehension(target=target, iter=values):
                     self.bind_each(target, values)
 
@@ -119,18 +160,20 @@ def scopes_of(tree:ast.AST,            # A test
              )->list[Scope]:           # The module first
     "The scopes of a test, each with what its names hold."
     outside, functions = _parts_of(tree)
-    module, of_class = Scope(outside, classes, members), dict[str, dict[str, str]]()   # `self.a` of each class
-    local = [(Scope(nodes, classes, members), f, of_class.setdefault(cls, {})) for f, nodes, cls in functions]
+    module, of_class = Scope(outside, classes, members=members), dict[str, dict[str, str]]()
+    local = [(f, Scope(nodes, classes, module, of_class.setdefault(cls, {}), members)) for f, nodes, cls in functions]
+    by_name, scopes = {f.name: (f, scope) for f, scope in local}, [module, *(scope for _, scope in local)]
     for _ in range(2):   # As a function may stand above what it uses
-        module.follow()
-        for scope, f, of_self in local:
-            bound = bound_in(scope.nodes)
-            scope.held |= of_self | {k: v for k, v in module.held.items() if k.rstrip('[]{}') not in bound}
-            scope.follow()
-            of_self |= {k: v for k, v in scope.held.items() if k.startswith('self.')}
+        for scope in scopes: scope.follow()
+        for f, scope in local:
             returned = [x.value for x in scope.nodes if isinstance(x, ast.Return) and x.value]
             if found := _first(scope.holds, returned): module.held[f'{f.name}()'] = found
-    return [module, *(scope for scope, _, _ in local)]
+        for scope in scopes:
+            for x in scope.nodes:
+                if not isinstance(x, ast.Call) or not isinstance(x.func, ast.Name) or x.func.id not in by_name: continue
+                f, called = by_name[x.func.id]
+                for parameter, value in zip(f.args.args, x.args): called.note(parameter.arg, value, scope)
+    return scopes
 
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec012
 _COMPARING = [f'assert{x}' for x in ('Equal', 'NotEqual', 'Less', 'LessEqual', 'Greater', 'GreaterEqual',
@@ -144,9 +187,14 @@ def _operands(x:ast.AST)->list[ast.expr]:
         case ast.Compare(left=left, comparators=others): return [left, *others]
     return []
 
+_PROTOCOLS = {'Iterable', 'Iterator', 'Sized', 'Hashable', 'Container', 'Collection', 'Reversible', 'Sequence',
+              'MutableSequence', 'Mapping', 'MutableMapping', 'Protocol', 'SupportsIndex', 'ContextManager'}
+
 def _meet(scope:Scope)->bool:
-    "Whether instances meet in a scope."
+    "Whether instances meet in a scope, or it asks for their methods with underscores, which a proxy has all."
     def meet(values): return any(scope.holds(y) for y in values if y)
+    def sorts(keywords): return all(k.arg != 'key' for k in keywords)
+    def is_class(y): return scope.instance(y) or isinstance(y, ast.Name) and y.id in scope.classes
     def has_members(y): return scope.holds(y) and not scope.values(y)   # Not keys of a dictionary
     for x in scope.nodes:
         match x:
@@ -155,13 +203,23 @@ def _meet(scope:Scope)->bool:
                 continue
             case ast.Set(elts=keys) | ast.Dict(keys=keys) if meet(keys): return True
             case ast.Call(func=ast.Name(id='hash')) if meet(x.args): return True
-            case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=[]) if scope.items(y):
+            case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=words) if sorts(words):
+                if scope.items(y): return True
+            case ast.Call(func=ast.Attribute(y, 'sort'), keywords=words) if sorts(words) and scope.items(y): return True
+            case ast.Call(func=ast.Name(id='min' | 'max'), args=[_, _, *_], keywords=words) if sorts(words):
+                if meet(x.args): return True
+            case ast.Call(func=ast.Name(id='set' | 'frozenset' | 'Counter' | 'sum'), args=[y, *_]) if scope.items(y):
                 return True
-            case ast.Call(func=ast.Name(id='min' | 'max'), keywords=[]) if meet(x.args): return True
-            case ast.Call(func=ast.Attribute(y, 'index' | 'count' | 'remove'), args=[ast.Call(), *_]) if scope.items(y):
-                return True
+            case ast.Subscript(value=y, slice=key) if scope.instance(key) and not scope.instance(y): return True
+            case ast.Call(func=ast.Attribute(y, 'index' | 'count' | 'remove'), args=[ast.Call() | ast.Name(), *_]):
+                if scope.items(y): return True
             case ast.Call(func=ast.Attribute(attr='assertIn' | 'assertNotIn'), args=[_, y, *_]) if has_members(y):
                 return True
+            case ast.Call(func=ast.Name(id='isinstance' | 'issubclass'), args=[y, kinds]):
+                if is_class(y) and not _PROTOCOLS.isdisjoint(named(kinds)): return True
+            case ast.Call(func=ast.Name(id='hasattr'), args=[y, ast.Constant(value=str(name))]) if name[:2] == '__':
+                if is_class(y): return True
+            case ast.Compare(ops=[ast.Is() | ast.IsNot()]): continue
         sides = _operands(x)
         if meet(sides) and not any(map(is_literal, sides)): return True
     return False
@@ -184,9 +242,11 @@ def objects_meet(tree:ast.AST,           # A test
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec016
 _BASES = {'object', 'ABC', 'Protocol', 'Generic'}   # Classes that bring no data
 
+_OF_PYTHON = 'StringIO', 'BytesIO', 'io.StringIO', 'io.BytesIO', 're.compile', 'random.Random', 'threading.Lock'
+
 def _classes_of_objects(nodes:list[ast.AST])->set[str]:
     "Classes in the tests whose instances are neither plain data nor functions; `object` is one."
-    classes = {'object', 'SimpleNamespace'}
+    classes = {'object', 'SimpleNamespace', *_OF_PYTHON}
     for x in nodes:
         match x:
             case ast.ClassDef(name=name, bases=bases, body=body):
@@ -202,11 +262,12 @@ def gives_object(nodes:list[ast.AST],  # All nodes of a test
     for x in nodes:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if root(value) in asked: asked.add(name)
-    for scope in scopes_of(nodes[0], own | EXCEPTIONS.keys() - theirs, members=False):
+    scopes = scopes_of(nodes[0], own | EXCEPTIONS.keys() - theirs, members=False)
+    makers = {key.removesuffix('()') for key in scopes[0].held if key.endswith('()')} | own
+    for scope in scopes:
         calls = [x for x in scope.nodes if isinstance(x, ast.Call) and root(x.func) in asked]
         given = [y for x in calls for y in [*x.args, *[k.value for k in x.keywords]]]
         given += [x.value for x in scope.nodes if isinstance(x, ast.Assign) and isinstance(x.targets[0], ast.Subscript)
                   and root(x.targets[0]) in asked]
-        makers = {key.removesuffix('()') for key in scope.held if key.endswith('()')} | own
         if any(scope.holds(y) or isinstance(y, ast.Name) and y.id in makers for y in given): return True
     return False

@@ -32,10 +32,11 @@ from ..core.machine import available_cores
 from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
+from .imports import absent_modules, direct
 from .names import names_in
 from .packages import choose, Packages
 from .stateless import gives_data, stateless
-from .test_cases import absent_modules, direct, entry_points, plan
+from .test_cases import entry_points, plan
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/08_pool.ipynb #18ce3df5
@@ -122,7 +123,7 @@ def planned(test:str,                       # Source
     arrays = 'numpy' in modules
     p = plan(test, stated, arrays)
     if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated, arrays)
-    if isinstance(p, dict) and (absent := absent_modules(direct(test, stated), modules)):
+    if isinstance(p, dict) and (absent := absent_modules(direct(test, stated).test, modules)):
         p['unsupported'] = (f'the tests import {absent[0]}, which is not here: packages must be chosen (modules), and '
                             'tests may import no other name of the program than stated entry points')
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)

@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection
 from typing import NamedTuple
 
-from ..core.source import named
+from ..core.source import dotted, named
 
 # %% ../../nbs/03_grader/17_scripts.ipynb #e17a0006
 _EXITS = 'sys.exit', 'exit', 'quit', 'SystemExit'
@@ -56,11 +56,12 @@ def _is_main(x:ast.expr)->bool:
             return {ast.unparse(left), ast.unparse(right)} == {'__name__', "'__main__'"}
     return False
 
-def _in_place_of_exit(status:list[ast.expr])->list[ast.stmt]:
+def _in_place_of_exit(status:list[ast.expr], body:list[ast.stmt])->list[ast.stmt]:
     "What a status at the end of a script says: nothing, the run of a runner, or an assert."
+    imported = [y for x in body if isinstance(x, ast.Import) for y in x.names if y.name in ('unittest', 'pytest')]
     match status:
         case [] | [ast.Constant(0 | None | False)]: return []
-        case [ast.Call(f) as run] if ast.unparse(f).rpartition('.')[2] == 'main' and '.' in ast.unparse(f):
+        case [ast.Call(ast.Attribute(ast.Name(name), 'main')) as run] if name in [y.asname or y.name for y in imported]:
             return [ast.Expr(run)]
     return [ast.Assert(ast.UnaryOp(ast.Not(), status[0]))]   # As in `sys.exit(main())`
 
@@ -70,7 +71,7 @@ def as_main(tree:ast.Module)->ast.Module:
     for x in tree.body: body += x.body if isinstance(x, ast.If) and _is_main(x.test) else [x]
     match body:
         case [*before, ast.Expr(ast.Call(func, status, [])) | ast.Raise(ast.Call(func, status, []))]:
-            end = _in_place_of_exit(status)
+            end = _in_place_of_exit(status, body)
             if ast.unparse(func) in _EXITS and (before or end): body = [*before, *end]
     body = [x for x in body if not (isinstance(x, ast.Expr) and ast.unparse(x).startswith('pytest.main('))]
     return _Runs(body).visit(ast.Module(body, []))
@@ -80,7 +81,7 @@ def why_it_ends(tree:ast.Module, bound:Collection[str])->str:
     "Why tests that end their own process are not judged: a program may have ended it, too."
     for x in ast.walk(tree):
         match x:
-            case ast.Call(func, status) if (name := ast.unparse(func)) in _EXITS and name not in bound:
+            case ast.Call(func, status) if (name := dotted(func)) in _EXITS and name not in bound:
                 if not status or not isinstance(status[0], ast.Constant) or not status[0].value:
                     return 'the tests end their process, which says nothing about the program'
             case ast.If(test) if '__name__' in named(test): return 'the tests ask for __name__'
@@ -128,6 +129,11 @@ def left_out(tree:ast.Module # As `as_main` gives it
                if isinstance(y, ast.FunctionDef) and y.name.startswith('test')]
     inside = [y for x in tree.body if not isinstance(x, _Definition) for y in ast.walk(x) if isinstance(y, _Definition)]
     others = [x.name for x in grouped if x.bases and not cases]
+    others += [y.name for x in grouped for y in x.body if isinstance(y, ast.ClassDef) and y.name.startswith('Test')]
+    own = {x.name for x in tree.body if isinstance(x, _Definition)}
+    read = {x.id for x in ast.walk(tree) if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load)}
+    others += [y.id for x in tree.body if isinstance(x, ast.Assign) and getattr(x.value, 'id', '') in own
+               for y in x.targets if isinstance(y, ast.Name) and y.id.lower().startswith('test') and y.id not in read]
     others += [y.name for y in inside if y.name.lower().startswith('test') and y.name not in used]
     return LeftOut(functions, methods, others, 'run_cases' not in used and any(x in left for x in cases))
 
