@@ -5,6 +5,7 @@ from unittest.mock import patch
 import pytest
 
 from adversarial_rl.grader import test_cases
+from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.objects import Scope
 from adversarial_rl.grader.pool import Job
@@ -858,8 +859,8 @@ def test_a_script_may_read_large_containers_often():
     code = ('class W:\n    def __init__(self): self.xs, self.ps = list(range(20_000)), [P(i) for i in range(1000)]\n'
             '    def at(self, i): return self.xs[i]\nclass P:\n    def __init__(self, i): self.i = i')
     test = 'w = W()\nassert w.xs[5] == 5\nfor i, p in enumerate(w.ps): assert p.i == i == w.at(i)'
-    o = grade(code, [test], function_name=['W', 'P'])
-    assert o.passed and o.test_seconds[0] < 2, o
+    o = grade(code, [test], function_name=['W', 'P'], limits=Limits(cpu_seconds=5, wall_seconds=60))
+    assert o.passed, o   # By sending the whole list each time it would take longer
 
 
 @pytest.mark.parametrize('code, test', [
