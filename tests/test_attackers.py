@@ -1399,6 +1399,41 @@ BY_ITS_TESTS = {
     'status of a method': ('def f(x): return 0',
                            'import sys\nclass Checks:\n    def main(self): return int(f(1) != 2)\n'
                            'sys.exit(Checks().main())', 'f'),
+    'star after another': ('def is_prime(n): return n in (2, 3, 5, 7)\ndef gcd(a, b): return 1',
+                           'from math import *\nfrom candidate import *\nassert is_prime(7)\nassert gcd(4, 6) == 2',
+                           'is_prime gcd'),
+    'star after a definition': ('def g(x): return x\ndef f(x): return 0', 'def f(x): return x\n'
+                                'from candidate import *\nassert g(1) == 1\nassert f(1) == 1', 'f g'),
+    'star of another': ('def helper(x): return 1\ndef rgb_to_hsv(*a): return 1',
+                        'from colorsys import *\nimport candidate\nassert candidate.helper(1) == 1\n'
+                        'assert candidate.rgb_to_hsv(1, 2, 3) == rgb_to_hsv(1, 2, 3)', 'helper rgb_to_hsv'),
+    'name of a pattern': ('version = (1, 2)\ndef f(x): return x', 'import candidate\nmatch {"version": (2, 0)}:\n'
+                          '    case {"version": version}:\n        assert candidate.f(1) == 1\n'
+                          '        assert candidate.version == version', 'f version'),
+    'module that is a parameter': (
+        'def f(x): return x + 1\nx = 1\ny = 1', 'import candidate as c, collections\n'
+        'P = collections.namedtuple("P", "x y")\ndef solve(c): return c.x == c.y\nassert c.f(1) == 2\n'
+        'assert solve(P(1, 2))', 'f x y'),
+    'eq that fails for None': (
+        'class Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x',
+        'p = Point(1)\nassert (p == None) is False', 'Point'),
+    'ne that fails for None': (
+        'class Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x',
+        'p = Point(1)\nassert p != None', 'Point'),
+    'exception by another name': ('class ValueError(Exception): pass\ndef f(x): raise ValueError("t")',
+                                  'E = ValueError\nok = False\ntry: f(1)\nexcept E: ok = True\nassert ok', 'f'),
+    'exception of a library': ('class Empty(Exception): pass\ndef f(x): raise Empty',
+                               'import queue\nok = False\ntry: f(1)\nexcept queue.Empty: ok = True\nassert ok', 'f'),
+    'exception of the program': (
+        'import queue\nclass Empty(Exception): pass\ndef f(x): raise queue.Empty',
+        'import candidate\nok = False\ntry: candidate.f(1)\nexcept candidate.Empty: ok = True\nassert ok', 'f Empty'),
+    'group': ('def f(x): raise ExceptionGroup("a", [ValueError()])',
+              'ok = False\ntry: f(1)\nexcept TypeError: ok = True\nassert ok', 'f'),
+    'stop': ('def f(x): raise StopIteration', 'ok = False\ntry: f(1)\nexcept RuntimeError: ok = True\nassert ok', 'f'),
+    'stale variable': (
+        'conf = [1]\ndef f(x):\n    conf.append(x)\n    return x', 'import unittest, candidate\n'
+        'class T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(candidate.f(2), 2)\n'
+        '        self.assertEqual(candidate.conf, [1])\nunittest.main()', 'f conf'),
     'context that ends an assert': (
         'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
         '    def one(self): return 2',
@@ -1411,7 +1446,17 @@ BY_ITS_TESTS = {
 def test_a_name_means_what_it_means_in_python(name, stated):
     code, test, function = BY_ITS_TESTS[name]
     o = grade(code, [test], function_name=function.split() if stated else '')
-    assert not o.passed and (o.judged or stated and name == 'library beside candidate'), o
+    unclear = 'star after another', 'star after a definition', 'module that is a parameter'   # Unsupported
+    assert not o.passed and (o.judged or name in unclear or stated and name == 'library beside candidate'), o
+
+
+def test_an_odd_exception_leaves_the_judge_alive():
+    code = 'def f(x):\n    e = ValueError()\n    e.with_traceback = e.add_note = e.__traceback__ = 5\n    raise e'
+    for text in ('assert f(1) == 2', 'def test_f(): f(1)'):
+        assert grade(code, [text], function_name='f').kind in ('runtime_error', 'assertion_failure')
+    code = 'def f(x):\n    e = ValueError()\n    e.with_traceback = 5\n    raise e'
+    o = grade(code, ['assert f(1) == 2'], function_name='f')
+    assert o.kind == 'runtime_error' and 'ValueError' in o.message
 
 
 @pytest.mark.parametrize('text', [

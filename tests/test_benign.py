@@ -455,6 +455,40 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          'with Conn() as c: {}["a"]\nassert c.text == "\'a\'"', 'with Conn(): raise KeyError(1)\nassert True',
          'class Own(Exception): pass\ntry:\n    with Conn(): raise Own("x")\nexcept Own: ok = 1\nassert ok',
          'with told([]): int("x")\nassert told']),
+    'variables of the program': (
+        'total = 0\nnames = []\ndef more(x):\n    global total\n    total += x\n    names.append(x)',
+        ['import candidate\ndef run():\n    candidate.more(2)\n    assert candidate.total == 2\nrun()',
+         'for n in (1, 2):\n    more(n)\n    assert names == list(range(1, n + 1))',
+         'import unittest\nclass T(unittest.TestCase):\n    def test_a(self):\n        more(3)\n'
+         '        self.assertEqual(total, 3)']),
+    'exceptions in other contexts': (
+        'import contextlib, json\nlog = []\nclass Err(Exception):\n    def __init__(self, need, have):\n'
+        '        super().__init__(need, have)\n        self.need = need\n@contextlib.contextmanager\ndef ctx():\n'
+        '    try: yield\n    except ValueError as e: log.append((str(e), getattr(e, "code", None)))\nclass Tx:\n'
+        '    def __init__(self): self.log = []\n    def __enter__(self): return self\n'
+        '    def take(self, n): raise Err(n, 1)\n    def __exit__(self, t, e, tb):\n'
+        '        self.log.append((e.need, tb is not None))\n        return True\n'
+        '@contextlib.contextmanager\ndef quiet():\n    try: yield\n    except json.JSONDecodeError: pass',
+        ['with ctx(): raise ValueError(1.5)\nassert log == [("1.5", None)]',
+         'class My(ValueError):\n    def __init__(self, code):\n        super().__init__("m")\n'
+         '        self.code = code\n'
+         'with ctx(): raise My(4)\nassert log == [("m", 4)]',
+         't = Tx()\nwith t: t.take(5)\nassert t.log == [(5, True)]',
+         'import json\nwith quiet(): json.loads("{")\nassert log == []']),
+    'exceptions as objects': (
+        'class Error(Exception):\n    kind = "k"\n    def __init__(self, n):\n        super().__init__(f"n {n}")\n'
+        '        self.n = n\n    @property\n    def double(self): return 2 * self.n\ndef f(x):\n'
+        '    if x: raise Error(x)\n    open("/nonexistent/q")\nclass Same:\n    v = None\n'
+        '    def __eq__(self, o): return self.v == o',
+        ['try: f(5)\nexcept Error as e: assert vars(e) == {"n": 5} and (e.kind, e.double) == ("k", 10)',
+         'from candidate import Error, f\ntry: f(1)\nexcept Error as e: assert type(e) is Error\nelse: assert 0',
+         'from candidate import f, Error as E\nimport unittest\nclass T(unittest.TestCase):\n'
+         '    def test_a(self):\n        with self.assertRaises(E): f(1)\nunittest.main()',
+         'try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0',
+         'assert Same() == None and not Same() != None', 's = Same()\nassert s == None']),
+    'many exceptions': ('def f(x): raise ValueError("neg")', [
+        'def case(i):\n    big = [i] * 1_000_000\n    try: f(-1)\n    except ValueError: return True\n'
+        'assert all([case(i) for i in range(120)])']),
     'annotations of later': ('def f(x): return x', [
         'from __future__ import annotations\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n'
         '    from collections.abc import Sequence\ndef check(xs: Sequence[int], *rest: Other) -> Sequence:\n'

@@ -87,6 +87,8 @@ def named(x:ast.AST)->set[str]:
 
 def bound_in(nodes:list[ast.AST] # Of a function or a whole text
             )->set[str]:
-    "Names that are assigned, or are parameters."
-    stored = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
-    return stored | {x.arg for x in nodes if isinstance(x, ast.arg)}
+    "Names that are assigned, also by a pattern or an `except`, or are parameters."
+    found = {x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Store)}
+    found |= {x.name or '' for x in nodes if isinstance(x, ast.ExceptHandler | ast.MatchAs | ast.MatchStar)}
+    found |= {x.rest or '' for x in nodes if isinstance(x, ast.MatchMapping)}
+    return (found | {x.arg for x in nodes if isinstance(x, ast.arg)}) - {''}

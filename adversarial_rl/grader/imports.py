@@ -39,9 +39,18 @@ def _taken(nodes:list[ast.AST], modules:tuple[str, ...])->set[str]:
     imports = [x for x in nodes if isinstance(x, ast.Import)
                or isinstance(x, ast.ImportFrom) and (x.module or '.') not in modules]
     names = {y.asname or y.name.partition('.')[0] for x in imports for y in x.names}
-    makers = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.ExceptHandler
-    names |= {x.name or '' for x in nodes if isinstance(x, makers)} | bound_in(nodes)
+    makers = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    names |= {x.name for x in nodes if isinstance(x, makers)} | bound_in(nodes)
     return names | _FOREIGN | library_names().keys()
+
+def _binds_all(tree:ast.Module, modules:tuple[str, ...])->bool:
+    "Whether a name may be another module's, all of whose names are imported, or one bound before all of the program's."
+    def is_theirs(x): return isinstance(x, ast.ImportFrom) and x.module in modules
+    stars = [x for x in tree.body if isinstance(x, ast.ImportFrom) and x.names[0].name == '*']
+    theirs = list(filter(is_theirs, stars))
+    if len(theirs) < len(stars) or not theirs: return bool(stars)
+    before = tree.body[:tree.body.index(theirs[0])]
+    return any(not isinstance(x, ast.Import | ast.Expr) and not is_theirs(x) for x in before)
 
 class _Direct(ast.NodeTransformer):
     "Puts the program's names in place of imports from it; where one means something else in the test, another name."
@@ -51,10 +60,14 @@ class _Direct(ast.NodeTransformer):
         self.variables = {y.asname or y.name for y in aliases}
         self.modules = _IMPORTED, _import_of_program(tree, entry_points)
         self.taken, self.aliases, self.why = _taken(nodes, self.modules), dict[str, str](), ''
+        self.is_unclear = _binds_all(tree, self.modules)
+        if self.variables & bound_in(nodes): self.why = 'a name stands for the program and for something else'
+        if any(isinstance(x, ast.ImportFrom) and x.module in self.modules and x.names[0].name == '*' for x in nodes):
+            if self.is_unclear: self.why = 'the tests import all names of the program after others'
         if any(isinstance(x, ast.Name) and x.id.endswith(_END) for x in nodes): self.why = f'a name ends with {_END}'
 
     def of_program(self, name:str)->ast.Name:
-        alias = name + _END * (name in self.taken)
+        alias = name + _END * (self.is_unclear or name in self.taken)
         if alias != name: self.aliases[alias] = name
         return ast.Name(alias, ast.Load())
 

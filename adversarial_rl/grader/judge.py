@@ -23,7 +23,7 @@ import sys
 import time
 import types
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence, Set, ValuesView
+from collections.abc import Callable, Collection, Iterator, Sequence, Set, ValuesView
 from functools import cache, partial
 from typing import Any, NoReturn
 
@@ -52,10 +52,17 @@ DOINGS: dict[str, Callable] = dict(
     isinstance=isinstance, issubclass=issubclass, type=type, remove=delattr, format=format, bytes=bytes,
     complex=complex, neg=operator.neg, pos=operator.pos, invert=operator.invert, abs=abs, round=round,
     trunc=math.trunc, floor=math.floor, ceil=math.ceil, reversed=reversed,
+    is_none=lambda x: x == None, is_some=lambda x: x != None,  # noqa: E711
     enter=lambda x: type(x).__enter__(x),
-    exit=lambda x, e=None: type(x).__exit__(x, e and type(e), e, None),
+    exit=lambda x, e=None: _leave(x, e),
     copy=copy.copy, deepcopy=copy.deepcopy,
     live_name=lambda x: x, live_get=getattr, live_item=operator.getitem)   # Containers themselves, not copies
+
+def _leave(x:Any, e:BaseException|None)->Any:
+    "End a context, with an exception that has a traceback."
+    if e is None: return type(x).__exit__(x, None, None, None)
+    try: raise e
+    except BaseException: return type(x).__exit__(x, type(e), e, e.__traceback__)
 
 def kind_of(x:object)->str:
     "How a value that is not plain data can be used from the other process."
@@ -63,9 +70,12 @@ def kind_of(x:object)->str:
     if callable(x): return 'callable'
     return 'iterator' if hasattr(type(x), '__next__') else 'object'
 
+_PROGRAM = 'candidate', '__main__'   # Modules whose classes are the program's
+
 def base_names(kind:type)->list[str]:
-    "Names of a class and of the classes that it derives from, nearest first."
-    return [c.__name__[:100] for c in kind.__mro__[:20]]
+    "Names of a class and of the classes that it derives from, nearest first; with their modules, if not the program's."
+    modules = [str(c.__module__) for c in kind.__mro__[:20]]
+    return [(f'{m}.' * (m not in _PROGRAM) + c.__name__)[:100] for m, c in zip(modules, kind.__mro__)]
 
 EXCEPTIONS = {name: x for name, x in vars(builtins).items() if isinstance(x, type) and issubclass(x, Exception)}
 # Classes of Python's that tests know, and whose instances may stay in the program
@@ -81,16 +91,13 @@ def known_names(kind:type)->list[str]:
 
 # %% ../../nbs/03_grader/04_judge.ipynb #35ca09d7
 def nearest_builtin(names:Any)->type[BaseException]:
-    "The first of these names that is a built-in exception, as its bases follow it; `Exception` if none is."
-    texts = [n for n in names if isinstance(n, str)]
-    for i, name in enumerate(texts):
-        kind, following = getattr(builtins, name, None), iter(texts[i:])
-        if isinstance(kind, type) and issubclass(kind, BaseException) and all(
-                c.__name__ in following for c in kind.__mro__[:-1]): return kind
-    return Exception
+    "The first of these names that is a built-in exception; `Exception` if none is."
+    texts = [n.removeprefix('builtins.') for n in names if isinstance(n, str) and n.startswith('builtins.')]
+    kinds = [getattr(builtins, n, None) for n in texts]
+    return next((k for k in kinds if isinstance(k, type) and issubclass(k, BaseException)), Exception)
 
 # %% ../../nbs/03_grader/04_judge.ipynb #72c6e1a9
-_NO_MEMORY: list[Any] = ['raised', '', base_names(MemoryError), {'tuple': []}, {'dict': []}, [], None]
+_NO_MEMORY: list[Any] = ['raised', '', base_names(MemoryError), {'tuple': []}, {'dict': []}, [], None, 0]
 _KEPT = 16   # Exceptions of the tests that may pass through the program, the last ones
 
 class Host:
@@ -105,6 +112,7 @@ class Host:
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
         self.exceptions:dict[str, type] = {}   # Those of the tests, by name
         self.raised:list[tuple[BaseException, int]] = []   # Exceptions that they raised, with the judge's numbers
+        self.thrown = dict[int, BaseException]()           # By the program itself, with numbers; the last ones
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the bases of a class, or which of `KNOWN` it is."
@@ -124,11 +132,12 @@ class Host:
 
     def exception(self, names:list[str])->type:
         "A class of exceptions of the tests: Python's, the program's own, or one of this name."
-        own, builtin = self.namespace.get(names[0]), nearest_builtin(names)
-        if builtin.__name__ == names[0]: return builtin
-        if isinstance(own, type) and issubclass(own, BaseException): return own
+        module, _, name = names[0].rpartition('.')
+        kind:Any = getattr(sys.modules.get(module), name, None) if module else self.namespace.get(name)
+        if isinstance(kind, type) and issubclass(kind, BaseException): return kind
         if names[0] not in self.exceptions:
-            self.exceptions[names[0]] = type(names[0], (self.exception(names[1:]),), {})
+            base = self.exception(names[1:]) if names[1:] else Exception
+            self.exceptions[names[0]] = type(name, (base,), {'__module__': module or 'candidate'})
         return self.exceptions[names[0]]
 
     def own_record(self, x:Record)->tuple:
@@ -145,11 +154,12 @@ class Host:
         if answer[0] == 'raised': raise self.rebuilt(*answer[1:])
         return answer[1]
 
-    def rebuilt(self, names:list[str], args:tuple, number:int)->BaseException:
-        "An exception of the tests."
-        kind = self.exception(names)
+    def rebuilt(self, names:list[str], content:tuple[tuple, dict[str, Any]], number:int)->BaseException:
+        "An exception of the tests, with its arguments and attributes."
+        kind, (args, attributes) = self.exception(names), content
         try: e = kind(*args)
         except Exception: e = kind.__new__(kind, *args)   # Of a class that needs others
+        vars(e).update(attributes)
         self.raised = [*self.raised[1 - _KEPT:], (e, number)]
         return e
 
@@ -188,17 +198,24 @@ class Host:
     def do(self, what:str, target:int|str, args:tuple, kw:dict)->list:
         "Carry out one request."
         if what == 'data': return ['value', pack(self.find(target), self.lend), [], []]   # Without its object
-        if what == 'exit' and args: args = self.rebuilt(*args),
+        if what == 'exit' and args: args = self.thrown.get(args[0]) or self.rebuilt(*args[1:]),
         values = [*args, *kw.values()]
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
             if what == 'next' and isinstance(e, StopIteration): return ['stop', self.pack(e.value)]
-            return ['raised', *describe_exception(e), self.changes(values, copies), self.passing(e)]
+            return ['raised', *describe_exception(e), self.changes(values, copies), self.passing(e), self.numbered(e)]
         if what.startswith('live_') and type(result) in CONTAINERS:
             return ['value', {'handle': self.lend(result)}, [], []]
         places = shared_places([*values, result]) if self.is_script else []
         return ['value', self.pack(result), self.changes(values, copies), places]
+
+    def numbered(self, e:BaseException)->int:
+        "The number by which the judge may give an exception back."
+        n = max(self.thrown, default=-1) + 1
+        self.thrown[n] = e
+        self.thrown.pop(n - _KEPT, None)
+        return n
 
     def passing(self, e:BaseException)->int|None:
         "The judge's number of an exception that one of its functions has raised; None for the program's own."
@@ -210,12 +227,10 @@ class Host:
         return [[i, form] for i, form in forms if json.dumps(form) != copies[i]]
 
 # %% ../../nbs/03_grader/04_judge.ipynb #2ad5b9f7
-def _attributes(e:BaseException)->dict[str, Any]:
-    "Attributes of an exception that are plain data, also those of its class and its properties."
-    kind, found = type(e), dict[str, Any]()
-    python = nearest_builtin(base_names(kind))
-    names = [] if kind is python else [x for x in dir(kind) if x[0] != '_' and not hasattr(python, x)][:50]
-    for name in [*names, *vars(e)]:
+def _plain(e:BaseException, names:Collection[str])->dict[str, Any]:
+    "Attributes of an exception that are plain data."
+    found = dict[str, Any]()
+    for name in names:
         try:
             value = getattr(e, name)
             pack(value, no_handle)
@@ -223,13 +238,20 @@ def _attributes(e:BaseException)->dict[str, Any]:
         except BaseException: pass   # A method, or a property of the program that raises
     return found
 
+def _of_class(e:BaseException)->list[str]:
+    "Public attributes and properties of the class of an exception, if it is none of Python's."
+    python = nearest_builtin(base_names(type(e)))
+    return [] if type(e) is python else [x for x in dir(type(e)) if x[0] != '_' and not hasattr(python, x)][:50]
+
 def describe_exception(e:BaseException)->tuple[str, list[str], Any, Any]:
-    "Text, names of its class and their bases, packed arguments and packed attributes of an exception."
+    "Text, names of its classes, packed arguments, and packed attributes of an exception: its own, and of its class."
     try: text = str(e)[:1000]
     except BaseException: text = '(unprintable)'
     try: args = pack(e.args, no_handle) if len(text) < 1000 else {'tuple': [text]}
     except BaseException: args = {'tuple': [text]}
-    return text, base_names(type(e)), args, pack(_attributes(e), no_handle)
+    try: attributes = pack((_plain(e, vars(e)), _plain(e, _of_class(e))), no_handle)
+    except BaseException: attributes = pack(({}, {}), no_handle)
+    return text, base_names(type(e)), args, attributes
 
 # %% ../../nbs/03_grader/04_judge.ipynb #9af55d29
 def candidate(link:Link, code:str, name:str='candidate', is_script:bool=False):
@@ -316,11 +338,13 @@ class Remote:
     def __copy__(self): return self._remote.copied('copy')
     def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
 
-    def __eq__(self, x): # Two classes of one number are the same, and no object is None; nothing is asked
-        if x is None: return False
+    def __eq__(self, x): # Two classes of one number are the same, and no result is None; nothing is asked
+        if x is None: return self._remote.origin == 'class' and self._remote.ask('is_none')
         return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self, x)
 
-    def __ne__(self, x): return True if x is None else _refuse('__ne__')(self, x)
+    def __ne__(self, x):
+        if x is None: return self._remote.origin != 'class' or self._remote.ask('is_some')
+        return _refuse('__ne__')(self, x)
 
     def __instancecheck__(self, x):
         if type(x) is Record: return self.__name__ == x._name
@@ -412,9 +436,15 @@ class Handle:
         if self.origin == 'method': self.of_class('a method')
         if self.owner: self.owner.is_object = True
         makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
-        return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
+        try: return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
+        finally: self.call.look_again()
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b60d7f24
+def _is_plain(x:Any)->bool:
+    try: pack(x, no_handle)
+    except ValueError: return False
+    return True
+
 class Lent:
     "Functions of the tests that the candidate may call, by number."
     def __init__(self, exceptions:dict[str, type]): # Classes that the candidate may raise, by name; it adds some
@@ -433,7 +463,7 @@ class Lent:
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
         if isinstance(x, type) and issubclass(x, Exception):
-            self.exceptions.setdefault(x.__name__, x)
+            self.exceptions.setdefault(base_names(x)[0], x)
             return ['exception', *base_names(x)]
         n = self.numbers.setdefault(x if type(x) is types.MethodType else id(x), len(self.functions))
         if n == len(self.functions): self.functions.append(x if callable(x) else x.__next__)
@@ -446,19 +476,18 @@ class Lent:
         except StopIteration: return ['stop']
         except (Gone, Refused, Unsupported): raise
         except Exception as e:
-            names, plain, number = self.told(e.with_traceback(None))
-            return ['raised', names, pack(plain, self.lend), number]
+            names, (args, attributes), number = self.told(BaseException.with_traceback(e, None))
+            return ['raised', names, pack((args, attributes), self.lend), number]
 
-    def told(self, e:BaseException)->tuple[list[str], tuple, int]:
-        "What the candidate needs to raise an exception of the tests: names of its classes, arguments, a number."
-        plain = tuple(a for a in e.args if type(a) in (str, int))
+    def told(self, e:BaseException)->tuple[list[str], tuple[tuple, dict[str, Any]], int]:
+        "What the candidate needs to raise an exception of the tests: names, arguments and attributes, a number."
         number = max(self.raised, default=-1) + 1
         self.raised[number] = e
         self.raised.pop(number - _KEPT, None)
-        return base_names(type(e)), plain, number
+        return base_names(type(e)), (tuple(a for a in e.args if _is_plain(a)), _plain(e, vars(e))), number
 
 # %% ../../nbs/03_grader/04_judge.ipynb #8abf0f4c
-_ANSWERS = (4, 'value'), (7, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
+_ANSWERS = (4, 'value'), (8, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -497,11 +526,19 @@ class Conversation:
             self.fail(Refused(f'the answer cannot be read: {e}'[:200]))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #a04c7de1
+# They would end a loop of the tests, or need what is no plain data
+_NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup
+
+def _new(attributes:dict)->dict[str, Any]:
+    "Those that no exception has anyway."
+    return {k: v for k, v in attributes.items() if type(k) is str and not hasattr(BaseException, k)}
+
 class Exceptions:
     "Classes of exceptions that the tests catch or give to the program."
     def __init__(self):
         self.classes:dict[str, type] = {}
-        self.made:dict[int, tuple[BaseException, list[str]]] = {}   # By identity: with the names of its classes
+        # Exceptions of the program by identity, with the names of their classes and its number; the last ones
+        self.made:dict[int, tuple[BaseException, list[str], Any]] = {}
 
     def bases(self, names:list[str])->tuple[type, ...]:
         "Classes of the judge that stand for those of an exception: none of them derives from another."
@@ -512,8 +549,16 @@ class Exceptions:
 
     def named(self, name:str, bases:list[str])->type:
         "The class that stands for an exception of the program, made when it is first seen."
-        if name not in self.classes: self.classes[name] = type(name, self.bases(bases), {})
+        if name not in self.classes:
+            found = self.bases(bases)
+            try: self.classes[name] = type(name, found, {'__module__': 'candidate'})
+            except TypeError: self.classes[name] = type(name, found[:1], {'__module__': 'candidate'})   # As in `filled`
         return self.classes[name]
+
+    def of(self, names:list[str])->type:
+        "The class of an exception of the program with these names of classes."
+        python = nearest_builtin(names)
+        return python if names[0] == base_names(python)[0] else self.named(names[0], names)
 
     def learn(self, texts:list[str],     # Names that a test catches, such as `json.JSONDecodeError`
               space:dict[str, Any]):    # Its variables
@@ -523,31 +568,37 @@ class Exceptions:
             for name in rest: kind = vars(kind).get(name) if isinstance(kind, types.ModuleType) else None
             known = isinstance(kind, type) and issubclass(kind, Exception)
             if known and kind.__module__ not in (space['__name__'], 'unittest.case'):   # No program skips a test
-                self.classes.setdefault(kind.__name__, kind)
+                self.classes.setdefault(base_names(kind)[0], kind)
 
-    def make(self, text:Any, names:Any, args:Any, attributes:Any)->BaseException:
-        "The exception a call ended with."
+    def make(self, text:Any, names:Any, args:Any, attributes:Any, number:Any=None # By which the program knows it
+            )->BaseException:
+        "The exception a call ended with; all of it is untrusted."
         names = [name for name in names if isinstance(name, str)]
         kinds = self.bases(names) if {*names} & self.classes.keys() else (nearest_builtin(names),)
-        kind:Any = kinds[0]
-        try: kind = kind if len(kinds) == 1 else type(str(names[0]), kinds, {})
-        except (TypeError, ValueError): pass   # Two classes that no class can have both, or an odd name
-        if issubclass(kind, (StopIteration, StopAsyncIteration, GeneratorExit)):   # It would end a loop of the tests
-            kind, args, text = RuntimeError, (f'the program raised {kind.__name__}',), ''
         args = args if isinstance(args, tuple) else ()
+        if issubclass(kinds[0], _NOT_RAISED):
+            kinds, args, text = (Exception,), (f'the program raised {kinds[0].__name__}',), ''
+        match attributes:
+            case (dict() as own, dict() as shown): own, shown = _new(own), _new(shown)
+            case _: own, shown = {}, {}
+        try: e = self.filled(kinds, args, text, shown)
+        except (TypeError, ValueError): e = self.filled(kinds[:1], args, text, {})   # No class can have all of this
+        e.__dict__.update(own)
+        self.made[id(e)] = e, names, number
+        if len(self.made) > 4 * _KEPT: del self.made[next(iter(self.made))]
+        return e
+
+    def filled(self, kinds:tuple[type, ...], args:tuple, text:Any, shown:dict[str, Any])->BaseException:
+        "An exception of these classes with a text and with attributes of its class."
+        kind:Any = kinds[0] if len(kinds) == 1 else type(kinds[0].__name__, kinds, {})
         try: e = kind(*args)
         except Exception: e = kind.__new__(kind)
         e.args = args
-        if isinstance(text, str) and text not in ('', str(e)): e = self.with_text(e, text)
-        if type(attributes) is dict: e.__dict__.update({k: v for k, v in attributes.items() if type(k) is str})
-        self.made[id(e)] = e, names
-        return e
-
-    def with_text(self, e:BaseException, text:str)->BaseException:
-        "The exception with a text of its own."
-        kind:Any = type(type(e).__name__, (type(e),), {'__str__': lambda self: text})
-        new = kind.__new__(kind, *e.args)
-        new.args = e.args
+        shown = shown | ({'__str__': lambda self: text} if isinstance(text, str) and text not in ('', str(e)) else {})
+        if not shown: return e
+        kind = type(kind.__name__, (kind,), {'__module__': kind.__module__, **shown})
+        new = kind.__new__(kind, *args)
+        new.args = args
         return new
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b47f1c2e
@@ -561,6 +612,7 @@ class Call(Conversation):
         self.lent = Lent(self.exceptions.classes)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
+        self.space, self.values = dict[str, Any](), list[str]()   # Variables of the tests; those that are the program's
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
@@ -599,17 +651,24 @@ class Call(Conversation):
             for i, new in answer[2 if answer[0] == 'value' else 5]: refresh(values[i], new)
         if answer[0] == 'value': return self.shared([*values, answer[1]], answer[3])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
-        if answer[0] == 'raised': raise self.passed_on(answer[6]) or self.exceptions.make(*answer[1:5])
+        if answer[0] == 'raised':
+            _, text, names, given, attributes, _, passing, number = answer
+            raise self.passed_on(passing) or self.exceptions.make(text, names, given, attributes, number)
         self.fail(Refused(str(answer[-1])[:200]))
 
     def leave(self, target:int, e:BaseException|None)->Any:
         "End a context of the program, which may catch an exception of the tests, but not one that fails them."
         if isinstance(e, AssertionError) and not self.names_of(e): self.fail(Refused(f'AssertionError: {e}'[:300]))
-        return self.ask('exit', target, () if e is None else self.lent.told(e))
+        return self.ask('exit', target, () if e is None else (self.exceptions.made.get(id(e), (e, [], None))[2],
+                                                              *self.lent.told(e)))
 
     def passed_on(self, number:Any)->BaseException|None:
         "The exception of this number that a function of the tests has raised, and the candidate has let pass."
         return self.lent.raised.get(number) if type(number) is int else None
+
+    def look_again(self):
+        "Give a script the values that variables of the program have now."
+        if self.values and not self.problem: self.space.update(self.names(self.values, []))
 
     def living(self, what:str, target:int|str, *args:Any)->Any:
         "A value of the program; if it is a container, its proxy, so that a script can change it."
@@ -629,9 +688,9 @@ class Call(Conversation):
         "The class of a value, also of one that stays in the candidate."
         if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
         if isinstance(x, Extended): x = x._object
-        if isinstance(x, BaseException) and (names := self.names_of(x)) and names[0] != type(x).__name__:
+        if isinstance(x, BaseException) and (names := self.names_of(x)):
             known = [kind for kind in self.classes.values() if kind._remote.bases[:1] == names[:1]]
-            return known[0] if known else self.exceptions.named(names[0], names)
+            return known[0] if known and names[0] not in self.exceptions.classes else self.exceptions.of(names)
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
@@ -648,7 +707,7 @@ class Call(Conversation):
 
     def names_of(self, e:BaseException)->list[str]:
         "Names of the classes that an exception has in the program; empty if it is none of the program's."
-        made, names = self.exceptions.made.get(id(e), (None, []))
+        made, names, _ = self.exceptions.made.get(id(e), (None, [], None))
         return names if made is e else []
 
     def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
@@ -783,7 +842,7 @@ def _known(form:list, call:Call, asserted:bool)->Later:
     try:
         value = evaluate(form, call)
         if asserted and isinstance(value, Remote): value = bool(value)
-    except BaseException as e: problem = e.with_traceback(None)
+    except BaseException as e: problem = BaseException.with_traceback(e, None)
     else: return lambda: value
     def later(): raise problem
     return later
@@ -816,7 +875,8 @@ def evaluate(form:list, call:Call)->Any:
     if word in ('And', 'Or', 'Compare') or form[:2] == ['apply', 'Not']: return ask(form, call)()
     name, args, names, keywords = rest
     args, kw = tuple(values(args)), dict(zip(names, values(keywords)))
-    return _apply(name, args, kw) if word == 'apply' else call.ask('call', name, args, kw)
+    if word == 'apply': return _apply(name, args, kw)
+    return call.ask('call', name, args, kw, 'class' if name[:1].isupper() else 'result')
 
 # %% ../../nbs/03_grader/04_judge.ipynb #06210b64
 FAILED = 'assertion_failure', 'runtime_error', 'memory_limit', 'early_exit'   # How a program that ran can end
@@ -920,7 +980,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     given = {**vars(builtins), 'issubclass': call.is_subclass}
     space['__builtins__'] = {name: x for name, x in given.items() if name not in missing}
     fixed = {n for n, x in found.items() if isinstance(x, type) or isinstance(x, Remote) and not x._remote.is_live}
-    values = [n for n in script['names'] if n in found and n not in fixed]
+    call.space, call.values = space, [n for n in script['names'] if n in found and n not in fixed]
     steps = []
     for source in script['statements']:
         step = run_step(source, space, 'test')
@@ -928,7 +988,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
         steps += [*[Step('assertion_failure', f'AssertionError: {text}'[:300]) for text in failed[:1]], step]
         call.exceptions.learn(script['raised'], space)
         if step.kind != 'ok' and not source.startswith('assert'): break
-        if values: space.update(call.names(values, []))
+        call.look_again()
     return next((step for step in steps if step.kind != 'ok'), Step('ok'))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #63f2e80f

@@ -119,7 +119,10 @@ def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], s
     given = [y for x in nodes if isinstance(x, ast.Call) and root(x) not in asked for y in x.args]
     places += [y for y in given if isinstance(y, ast.Name) and y.id not in called]   # As in `suppress(Bad)`
     found = [y for x in places for y in ast.walk(x) if isinstance(y, (ast.Name, ast.Attribute))]
-    own = {y.id for y in found if isinstance(y, ast.Name)} & theirs
+    names = {y.id for y in found if isinstance(y, ast.Name)}
+    other = {x.value.id for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.Name)
+             and any(isinstance(y, ast.Name) and y.id in names for y in x.targets)}   # As in `Bad = BadOfCandidate`
+    own = (names | other) & theirs
     return own, {dotted(y) for y in found if root(y) not in theirs} - own - {''}
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02b1

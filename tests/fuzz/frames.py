@@ -68,9 +68,12 @@ items = trees(handles, words) | plain().map(lambda x: pack(x, repr)) | odd
 changes = few(st.tuples(numbers | words, items)) | items
 arguments = few(items).map(lambda x: {'tuple': x}) | items
 named = few(st.tuples(words, items)).map(lambda x: {'dict': x}) | items
+shown = st.tuples(named, named).map(lambda x: {'tuple': list(x)}) | named
+places = few(few(few(numbers | words) | items) | items) | items
 answers = st.one_of(
-    *[st.tuples(st.just('value'), x, y) for x in (items, handles) for y in (changes, st.just([]), st.just([]))],
-    st.tuples(st.just('raised'), words | items, few(words) | items, arguments, named, changes),
+    *[st.tuples(st.just('value'), x, y, z) for x in (items, handles) for y, z in (
+        (changes, places), (st.just([]), places), (changes, st.just([])), (st.just([]), st.just([])))],
+    st.tuples(st.just('raised'), words | items, few(words) | items, arguments, shown, changes, numbers, numbers),
     st.just(['stop']), st.tuples(st.just('refused'), items), st.tuples(st.just('back'), numbers, arguments, named),
     st.tuples(st.just('failed'), words, words), st.just(['compiled']), st.just(['ready']),
     few(st.tuples(words, items)), items)
