@@ -895,6 +895,10 @@ def test_a_script_may_read_large_containers_often():
     test = 'w = W()\nassert w.xs[5] == 5\nfor i, p in enumerate(w.ps): assert p.i == i == w.at(i)'
     o = grade(code, [test], function_name=['W', 'P'], limits=Limits(cpu_seconds=5, wall_seconds=60))
     assert o.passed, o   # By sending the whole list each time it would take longer
+    code = 'TABLE = list(range(20_000))\ndef f(i): return TABLE[i]'
+    test, limits = 'for i in range(1000): assert f(i) == TABLE[i]', Limits(cpu_seconds=5, wall_seconds=60)
+    o = grade(code, [test], function_name=['f', 'TABLE'], limits=limits)
+    assert o.passed, o
 
 
 @pytest.mark.parametrize('code, test', [

@@ -380,6 +380,8 @@ ASKED = '__name__', '__qualname__', '__annotations__'   # Of the names with unde
 MUTATORS = '''append appendleft extend extendleft insert remove pop popitem popleft clear sort reverse rotate update
 setdefault add discard subtract move_to_end difference_update intersection_update symmetric_difference_update'''.split()
 
+_QUICK = 4_000   # Bytes of variables that a script may look at after each call
+
 class Handle:
     "The judge's record of one remote value."
     def __init__(self, call:'Call', number:int, *,
@@ -437,7 +439,8 @@ class Handle:
         if self.owner: self.owner.is_object = True
         makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
         try: return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
-        finally: self.call.look_again()
+        finally:
+            if self.call.looked < _QUICK: self.call.look_again()
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b60d7f24
 def _is_plain(x:Any)->bool:
@@ -613,6 +616,7 @@ class Call(Conversation):
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
         self.space, self.values = dict[str, Any](), list[str]()   # Variables of the tests; those that are the program's
+        self.looked = 0   # Bytes of these when a script last looked
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
@@ -668,7 +672,10 @@ class Call(Conversation):
 
     def look_again(self):
         "Give a script the values that variables of the program have now."
-        if self.values and not self.problem: self.space.update(self.names(self.values, []))
+        if not self.values or self.problem: return
+        before = self.size
+        self.space.update(self.names(self.values, []))
+        self.looked = self.size - before
 
     def living(self, what:str, target:int|str, *args:Any)->Any:
         "A value of the program; if it is a container, its proxy, so that a script can change it."

@@ -39,6 +39,10 @@ class Scope:
         self.tables = dict[str, ast.AST]()   # Containers as they are written, by name
         self.bound = bound_in(nodes) if outer else set()
 
+    def may_be_enum(self, name:str)->bool:
+        "Whether a name may be that of an enum, as in `Color['RED']` and `list(Color)`, unlike `TABLE[1]`."
+        return name in self.classes and self.members and not (name.isupper() and len(name) > 1)
+
     def get(self, key:str)->str: # '' for none
         "The class of what a name holds here."
         if key.startswith('self.'): return self.of_self.get(key, '')
@@ -57,7 +61,7 @@ class Scope:
             case ast.Call(func=ast.Name() | ast.Attribute() as y) if (name := dotted(y)) in self.classes: return name
             case ast.Attribute(value=ast.Name(id=name), attr=member) if name in self.classes and self.members:
                 return name if member.isupper() else ''
-            case ast.Subscript(value=ast.Name(id=name)) if name in self.classes: return name * self.members
+            case ast.Subscript(value=ast.Name(id=name)) if self.may_be_enum(name): return name
             case ast.Subscript(value=y): return self.items(y) or self.values(y)
             case ast.NamedExpr(value=y): return self.instance(y)
             case ast.IfExp(body=y, orelse=z): return self.instance(y) or self.instance(z)
@@ -68,8 +72,9 @@ class Scope:
         match x:
             case ast.List(elts=parts) | ast.Tuple(elts=parts) | ast.Set(elts=parts): return _first(self.holds, parts)
             case ast.ListComp(elt=y) | ast.SetComp(elt=y) | ast.GeneratorExp(elt=y): return self.holds(y)
-            case ast.Call(func=ast.Name(id='map' | 'list' | 'tuple' | 'set'), args=[ast.Name(id=name), *_]) if (
-                    name in self.classes): return name
+            case ast.Call(func=ast.Name(id='map'), args=[ast.Name(id=name), *_]) if name in self.classes: return name
+            case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set'), args=[ast.Name(id=name)]) if (
+                    self.may_be_enum(name)): return name
             case ast.Call(func=ast.Name(id='list' | 'tuple' | 'set' | 'sorted' | 'reversed'), args=[y, *_]):
                 return self.items(y)
             case ast.Call(func=ast.Attribute(value=y, attr='values'), args=[]): return self.values(y)
