@@ -1430,10 +1430,15 @@ BY_ITS_TESTS = {
     'group': ('def f(x): raise ExceptionGroup("a", [ValueError()])',
               'ok = False\ntry: f(1)\nexcept TypeError: ok = True\nassert ok', 'f'),
     'stop': ('def f(x): raise StopIteration', 'ok = False\ntry: f(1)\nexcept RuntimeError: ok = True\nassert ok', 'f'),
-    'stale variable': (
-        'conf = [1]\ndef f(x):\n    conf.append(x)\n    return x', 'import unittest, candidate\n'
-        'class T(unittest.TestCase):\n    def test_a(self):\n        self.assertEqual(candidate.f(2), 2)\n'
-        '        self.assertEqual(candidate.conf, [1])\nunittest.main()', 'f conf'),
+    'star inside': ('def dedent(s): return 5\ndef f(x): return 1',
+                    'import candidate\ntry:\n    from textwrap import *\nexcept ImportError: pass\n'
+                    'assert candidate.dedent("  a") == dedent("  a")\nassert candidate.f(1) == 1', 'dedent f'),
+    'class of an error of the system': ('class E(OSError): pass\ndef f(s): raise E(2, "x")',
+                                        'ok = False\ntry: f(1)\nexcept FileNotFoundError: ok = True\nassert ok', 'f'),
+    'variable that cannot be sent': (
+        'items = []\ndef f(x):\n    items.clear()\n    if x < 0: items.append(items)\n    return x + 1',
+        'def test():\n    assert items == []\n    try: f(-1)\n    except ValueError: pass\n    else: assert False\n'
+        '    assert f(2) == 3\ntest()', 'f items'),
     'context that ends an assert': (
         'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
         '    def one(self): return 2',

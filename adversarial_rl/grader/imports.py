@@ -46,9 +46,9 @@ def _taken(nodes:list[ast.AST], modules:tuple[str, ...])->set[str]:
 def _binds_all(tree:ast.Module, modules:tuple[str, ...])->bool:
     "Whether a name may be another module's, all of whose names are imported, or one bound before all of the program's."
     def is_theirs(x): return isinstance(x, ast.ImportFrom) and x.module in modules
-    stars = [x for x in tree.body if isinstance(x, ast.ImportFrom) and x.names[0].name == '*']
+    stars = [x for x in ast.walk(tree) if isinstance(x, ast.ImportFrom) and x.names[0].name == '*']
     theirs = list(filter(is_theirs, stars))
-    if len(theirs) < len(stars) or not theirs: return bool(stars)
+    if len(theirs) < len(stars) or not theirs or theirs[0] not in tree.body: return bool(stars)
     before = tree.body[:tree.body.index(theirs[0])]
     return any(not isinstance(x, ast.Import | ast.Expr) and not is_theirs(x) for x in before)
 

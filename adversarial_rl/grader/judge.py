@@ -112,7 +112,8 @@ class Host:
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
         self.exceptions:dict[str, type] = {}   # Those of the tests, by name
         self.raised:list[tuple[BaseException, int]] = []   # Exceptions that they raised, with the judge's numbers
-        self.thrown = dict[int, BaseException]()           # By the program itself, with numbers; the last ones
+        self.thrown = dict[int, BaseException]()   # By the program itself while a context is open, by number; the last
+        self.contexts = 0                          # That are open
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the bases of a class, or which of `KNOWN` it is."
@@ -198,6 +199,7 @@ class Host:
     def do(self, what:str, target:int|str, args:tuple, kw:dict)->list:
         "Carry out one request."
         if what == 'data': return ['value', pack(self.find(target), self.lend), [], []]   # Without its object
+        self.contexts = max(0, self.contexts + (what == 'enter') - (what == 'exit'))
         if what == 'exit' and args: args = self.thrown.get(args[0]) or self.rebuilt(*args[1:]),
         values = [*args, *kw.values()]
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
@@ -210,8 +212,9 @@ class Host:
         places = shared_places([*values, result]) if self.is_script else []
         return ['value', self.pack(result), self.changes(values, copies), places]
 
-    def numbered(self, e:BaseException)->int:
-        "The number by which the judge may give an exception back."
+    def numbered(self, e:BaseException)->int|None:
+        "The number by which the judge may give an exception back to a context; it keeps what its frames hold."
+        if not self.contexts: return None
         n = max(self.thrown, default=-1) + 1
         self.thrown[n] = e
         self.thrown.pop(n - _KEPT, None)
@@ -380,8 +383,6 @@ ASKED = '__name__', '__qualname__', '__annotations__'   # Of the names with unde
 MUTATORS = '''append appendleft extend extendleft insert remove pop popitem popleft clear sort reverse rotate update
 setdefault add discard subtract move_to_end difference_update intersection_update symmetric_difference_update'''.split()
 
-_QUICK = 4_000   # Bytes of variables that a script may look at after each call
-
 class Handle:
     "The judge's record of one remote value."
     def __init__(self, call:'Call', number:int, *,
@@ -438,9 +439,7 @@ class Handle:
         if self.origin == 'method': self.of_class('a method')
         if self.owner: self.owner.is_object = True
         makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
-        try: return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
-        finally:
-            if self.call.looked < _QUICK: self.call.look_again()
+        return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')
 
 # %% ../../nbs/03_grader/04_judge.ipynb #b60d7f24
 def _is_plain(x:Any)->bool:
@@ -540,8 +539,9 @@ class Exceptions:
     "Classes of exceptions that the tests catch or give to the program."
     def __init__(self):
         self.classes:dict[str, type] = {}
-        # Exceptions of the program by identity, with the names of their classes and its number; the last ones
+        # Exceptions of the program by identity, with the names of their classes and its number
         self.made:dict[int, tuple[BaseException, list[str], Any]] = {}
+        self.recent = deque[BaseException](maxlen=_KEPT)
 
     def bases(self, names:list[str])->tuple[type, ...]:
         "Classes of the judge that stand for those of an exception: none of them derives from another."
@@ -553,9 +553,9 @@ class Exceptions:
     def named(self, name:str, bases:list[str])->type:
         "The class that stands for an exception of the program, made when it is first seen."
         if name not in self.classes:
-            found = self.bases(bases)
-            try: self.classes[name] = type(name, found, {'__module__': 'candidate'})
-            except TypeError: self.classes[name] = type(name, found[:1], {'__module__': 'candidate'})   # As in `filled`
+            (module, _, short), found = name.rpartition('.'), self.bases(bases)
+            try: self.classes[name] = type(short, found, {'__module__': module or 'candidate'})
+            except TypeError: self.classes[name] = type(short, found[:1], {'__module__': module or 'candidate'})
         return self.classes[name]
 
     def of(self, names:list[str])->type:
@@ -588,7 +588,8 @@ class Exceptions:
         except (TypeError, ValueError): e = self.filled(kinds[:1], args, text, {})   # No class can have all of this
         e.__dict__.update(own)
         self.made[id(e)] = e, names, number
-        if len(self.made) > 4 * _KEPT: del self.made[next(iter(self.made))]
+        if len(self.recent) == _KEPT: BaseException.with_traceback(self.recent[0], None)   # Its frames hold memory
+        self.recent.append(e)
         return e
 
     def filled(self, kinds:tuple[type, ...], args:tuple, text:Any, shown:dict[str, Any])->BaseException:
@@ -596,6 +597,7 @@ class Exceptions:
         kind:Any = kinds[0] if len(kinds) == 1 else type(kinds[0].__name__, kinds, {})
         try: e = kind(*args)
         except Exception: e = kind.__new__(kind)
+        if type(e) is not kind: e = kind.__new__(kind)   # As `OSError(2, '')` is a `FileNotFoundError`
         e.args = args
         shown = shown | ({'__str__': lambda self: text} if isinstance(text, str) and text not in ('', str(e)) else {})
         if not shown: return e
@@ -615,8 +617,6 @@ class Call(Conversation):
         self.lent = Lent(self.exceptions.classes)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
-        self.space, self.values = dict[str, Any](), list[str]()   # Variables of the tests; those that are the program's
-        self.looked = 0   # Bytes of these when a script last looked
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
@@ -670,13 +670,6 @@ class Call(Conversation):
         "The exception of this number that a function of the tests has raised, and the candidate has let pass."
         return self.lent.raised.get(number) if type(number) is int else None
 
-    def look_again(self):
-        "Give a script the values that variables of the program have now."
-        if not self.values or self.problem: return
-        before = self.size
-        self.space.update(self.names(self.values, []))
-        self.looked = self.size - before
-
     def living(self, what:str, target:int|str, *args:Any)->Any:
         "A value of the program; if it is a container, its proxy, so that a script can change it."
         value = self.ask(what, target, args, origin='class')
@@ -721,7 +714,9 @@ class Call(Conversation):
         "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
         asked = {self.aliases.get(n, n): n for n in wanted}
         answer = self.exchange(['names', None, [*asked], {'dict': []}, []], 'named')
-        values = {asked[n]: x for n, x in answer if isinstance(n, str) and n in asked}
+        if not all(type(pair) is list and len(pair) == 2 and isinstance(pair[0], str) for pair in answer):
+            self.fail(Refused('the values of the program cannot be read'))
+        values = {asked[n]: x for n, x in answer if n in asked}
         for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
             values[name] = self.living('live_name', self.aliases.get(name, name))
         def ancestors(item): return len(item[1]._remote.bases) if isinstance(item[1], Remote) else 0
@@ -730,7 +725,7 @@ class Call(Conversation):
             if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue
             values[name] = x = self.classes.setdefault(x._remote.number, x)
             if name in caught and x._remote.form == 'exception':
-                values[name] = kind = self.exceptions.named(self.aliases.get(name, name), x._remote.bases)
+                values[name] = kind = self.exceptions.named([*x._remote.bases, name][0], x._remote.bases)
                 self.answered = True   # That it is an exception: a program cannot make a class one to be masked
                 self.lent.own[kind] = x._remote.number
             elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
@@ -987,7 +982,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     given = {**vars(builtins), 'issubclass': call.is_subclass}
     space['__builtins__'] = {name: x for name, x in given.items() if name not in missing}
     fixed = {n for n, x in found.items() if isinstance(x, type) or isinstance(x, Remote) and not x._remote.is_live}
-    call.space, call.values = space, [n for n in script['names'] if n in found and n not in fixed]
+    values = [n for n in script['names'] if n in found and n not in fixed]
     steps = []
     for source in script['statements']:
         step = run_step(source, space, 'test')
@@ -995,7 +990,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
         steps += [*[Step('assertion_failure', f'AssertionError: {text}'[:300]) for text in failed[:1]], step]
         call.exceptions.learn(script['raised'], space)
         if step.kind != 'ok' and not source.startswith('assert'): break
-        call.look_again()
+        if values: space.update(call.names(values, []))
     return next((step for step in steps if step.kind != 'ok'), Step('ok'))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #63f2e80f
