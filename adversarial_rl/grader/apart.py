@@ -14,7 +14,7 @@ from collections.abc import Collection
 
 from ..core.source import bound_in, dotted, named, root
 from .judge import ASKED, MUTATORS, RemoteCallable
-from .objects import gives_object, objects_meet, scopes_of
+from .objects import changed_containers, gives_object, holder, objects_meet, scopes_of
 
 # %% ../../nbs/03_grader/21_apart.ipynb #a9a27005
 OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ
@@ -78,14 +78,8 @@ def _changes_given(nodes:list[ast.AST], makers:set[str])->bool: # Those of one s
     containers = _containers(nodes)
     made = [x for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id in makers]
     given = {y.id: x.lineno for x in made for y in x.args if isinstance(y, ast.Name) and y.id in containers}
-    for x in nodes if given else []:
-        match x:
-            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: pass
-            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): pass
-            case _: continue
-        while isinstance(y, ast.Subscript): y = y.value
-        if isinstance(y, ast.Name) and x.lineno > given.get(y.id, x.lineno): return True
-    return False
+    changed = map(holder, changed_containers(nodes) if given else [])
+    return any(isinstance(x, ast.Name) and x.lineno > given.get(x.id, x.lineno) for x in changed)
 
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."

@@ -16,9 +16,9 @@ from ..core.source import bound_in, dotted, is_literal, literal, LONGEST_TEXT, p
 from .apart import named_like_a_class, OUTSIDE, why_unsupported
 from .codec import no_handle, pack
 from .imports import direct
-from .judge import FUNCTIONS, MUTATORS, PURE
+from .judge import FUNCTIONS, PURE
 from .names import library_names, names_in, names_under_test
-from .objects import objects_meet, scopes_of
+from .objects import changed_containers, holder, objects_meet, scopes_of
 from .scripts import as_main, calls_of_tests, left_out, why_it_ends, why_not_run
 from ..problems.problem import Problem
 
@@ -198,18 +198,10 @@ def _plain_call(tree:ast.Module, entry_points:tuple[str, ...])->str: # '' for ot
     return ''
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0118b
-def _holder(x:ast.AST)->ast.AST: # `a.b` for `a.b[0][1]`
-    while isinstance(x, ast.Subscript): x = x.value
-    return x
-
 def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     "Names of attributes, and of variables of the program, whose containers the tests change where they name them."
-    changed:list[ast.AST] = []
-    for x in nodes:
-        match x:
-            case ast.Call(func=ast.Attribute(value=y, attr=name)) if name in MUTATORS: changed.append(y)
-            case ast.Subscript(value=y, ctx=ast.Store() | ast.Del()): changed.append(y)
-    holders = list(map(_holder, changed))
+    changed = changed_containers(nodes)
+    holders = list(map(holder, changed))
     names = {x.id for x in holders if isinstance(x, ast.Name)}
     items = {y.id for x, y in zip(changed, holders) if isinstance(x, ast.Subscript) and isinstance(y, ast.Name)}
     scopes = scopes_of(nodes[0], set(filter(named_like_a_class, theirs)))
