@@ -21,9 +21,6 @@ from adversarial_rl.problems.curriculum import curriculum, FAMILIES, SPLITS  # n
 PYODIDE = '0.29.5'   # Python 3.13
 RUNTIME = ('pyodide.mjs', 'pyodide.asm.js', 'pyodide.asm.wasm', 'python_stdlib.zip', 'pyodide-lock.json')
 MODELS = ('starter', 'starter_games')
-# What in_page.py imports of the library: it needs nothing but the standard library
-LIBRARY = ('__init__', 'core/__init__', 'core/errors', 'core/files', 'core/settings', 'problems/__init__',
-           'problems/problem', 'problems/curriculum', 'problems/stages')
 NOTEBOOKS = 'https://github.com/adversarial-rl/adversarial_rl#the-course'   # The page's link; the site has its own
 MOST = 2_000_000     # Bytes of the page without Pyodide
 
@@ -37,10 +34,21 @@ def write_curriculum(path):
     path.write_text(json.dumps(dict(families=families, splits=splits)))
 
 
+def imported():
+    "The library's files that in_page.py imports. It runs without installed packages here, as in the page."
+    script = f"""import sys
+sys.path[:0] = {[str(SITE/'python'), str(ROOT)]}
+import in_page
+print(*sorted(m.__file__ for name, m in sys.modules.items() if name.partition('.')[0] == 'adversarial_rl'), sep='\\n')"""
+    done = subprocess.run([sys.executable, '-I', '-S', '-c', script], capture_output=True, text=True)
+    if done.returncode: sys.exit(f'in_page.py does not run without installed packages: {done.stderr.strip()[-300:]}')
+    return [Path(line) for line in done.stdout.splitlines()]
+
+
 def write_library(path):
     "The library's modules about problems, for the page's Python."
     with zipfile.ZipFile(path, 'w', zipfile.ZIP_DEFLATED) as archive:
-        for name in LIBRARY: archive.write(ROOT/'adversarial_rl'/f'{name}.py', f'adversarial_rl/{name}.py')
+        for file in imported(): archive.write(file, file.relative_to(ROOT))
 
 
 def copy_models(folder):
