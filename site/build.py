@@ -39,7 +39,8 @@ def imported():
     script = f"""import sys
 sys.path[:0] = {[str(SITE/'python'), str(ROOT)]}
 import in_page
-print(*sorted(m.__file__ for name, m in sys.modules.items() if name.partition('.')[0] == 'adversarial_rl'), sep='\\n')"""
+for name, module in sorted(sys.modules.items()):
+    if name.partition('.')[0] == 'adversarial_rl': print(module.__file__)"""
     done = subprocess.run([sys.executable, '-I', '-S', '-c', script], capture_output=True, text=True)
     if done.returncode: sys.exit(f'in_page.py does not run without installed packages: {done.stderr.strip()[-300:]}')
     return [Path(line) for line in done.stdout.splitlines()]

@@ -15,11 +15,14 @@ from hostile.testers import TESTS
 
 from adversarial_rl.grader import answers, suites
 from adversarial_rl.grader.answers import parse_tests
+from adversarial_rl.grader.conversation import Call
 from adversarial_rl.grader.execution import Limits, Step
+from adversarial_rl.grader.forms import FUNCTIONS
 from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome, run
 from adversarial_rl.grader.isolation import shared_libraries
-from adversarial_rl.grader.judge import Call, FUNCTIONS, judge, Refused
+from adversarial_rl.grader.judge import judge
 from adversarial_rl.grader.pool import Job, Report, Sandbox, Template
+from adversarial_rl.grader.proxies import Refused
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
 from adversarial_rl.grader.template import own_user, Rehearsal
 from adversarial_rl.grader.test_cases import plan

@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Collection
 
 from ..core.source import bound_in, dotted, named, root
-from .judge import ASKED, MUTATORS, RemoteCallable
 from .objects import changed_containers, gives_object, holder, objects_meet, scopes_of
+from .proxies import ASKED, MUTATORS, RemoteCallable
 
 # %% ../../nbs/03_grader/21_apart.ipynb #a9a27005
 OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ

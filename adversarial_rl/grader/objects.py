@@ -10,7 +10,8 @@ import ast
 from collections.abc import Callable, Collection
 
 from ..core.source import bound_in, dotted, is_literal, named, root
-from .judge import EXCEPTIONS, MUTATORS, plain_attributes
+from .exceptions import EXCEPTIONS
+from .proxies import MUTATORS, plain_attributes
 
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec006
 _MOST_TARGETS, _MOST_ROWS = 4, 20   # Of one assignment, and of a table that loops read, so that the time is bounded

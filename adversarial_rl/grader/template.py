@@ -31,8 +31,9 @@ from typing import Any, NamedTuple, NoReturn
 from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
 from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits, whole_seconds
-from .judge import candidate, judge
+from .judge import judge
 from .packages import AS_ANSWERS, AS_NUMPY, load, Packages, reseed
+from .program import candidate
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
 PRELOAD = '''_pylong collections copy datetime decimal enum fractions functools heapq itertools json math operator re

@@ -15,8 +15,8 @@ from typing import Any
 from ..core.source import bound_in, dotted, is_literal, literal, LONGEST_TEXT, parse_source, root, symbols
 from .apart import named_like_a_class, OUTSIDE, why_unsupported
 from .codec import no_handle, pack
+from .forms import FUNCTIONS, PURE
 from .imports import direct
-from .judge import FUNCTIONS, PURE
 from .names import library_names, names_in, names_under_test
 from .objects import changed_containers, holder, objects_meet, scopes_of
 from .scripts import as_main, calls_of_tests, left_out, why_it_ends, why_not_run
@@ -41,7 +41,7 @@ def split_tests(text:str        # Source of several tests
 def _to_form(x:ast.AST,            # An expression
             theirs:dict[str, str] # Names of the program, as the test and as the program has them
            )->list:
-    "An expression as data that `judge.evaluate` reads."
+    "An expression as data that `forms.evaluate` reads."
     def form(y): return _to_form(y, theirs)
     def apply(name, *args): return ['apply', name, [form(y) for y in args], [], []]
     try: return ['value', pack(literal(x), no_handle)]
