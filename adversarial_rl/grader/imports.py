@@ -32,6 +32,7 @@ def _import_of_program(tree:ast.Module, entry_points:Collection[str])->str:
     if len(theirs) != 1 or not used <= {y.name for y in theirs[0].names}: return ''
     return theirs[0].module or '.'
 
+# %% ../../nbs/03_grader/23_imports.ipynb #1a900011
 _FOREIGN = frozenset(dir(builtins)) | sys.stdlib_module_names | WELL_KNOWN | ELSEWHERE
 
 def _taken(nodes:list[ast.AST], modules:tuple[str, ...])->set[str]:
@@ -52,6 +53,7 @@ def _binds_all(tree:ast.Module, modules:tuple[str, ...])->bool:
     before = tree.body[:tree.body.index(theirs[0])]
     return any(not isinstance(x, ast.Import | ast.Expr) and not is_theirs(x) for x in before)
 
+# %% ../../nbs/03_grader/23_imports.ipynb #1a900014
 class _Direct(ast.NodeTransformer):
     "Puts the program's names in place of imports from it; where one means something else in the test, another name."
     def __init__(self, tree:ast.Module, entry_points:Collection[str]):
@@ -90,6 +92,7 @@ class _Direct(ast.NodeTransformer):
         return [ast.Assign([ast.Name(name, ast.Store())], value, lineno=1)
                 for name, value in pairs if name != value.id] or ast.Pass()
 
+# %% ../../nbs/03_grader/23_imports.ipynb #1a900015
 class Direct(NamedTuple):
     "A test without imports of the program."
     test:str                  # Source
