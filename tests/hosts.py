@@ -22,8 +22,8 @@ from pathlib import Path
 from adversarial_rl.record.tables import markdown_table, write_table
 
 ROOT = Path(__file__).resolve().parent.parent
-TESTS = [f'tests/test_{name}.py'
-         for name in ('hostile', 'attackers', 'benign', 'stateless', 'grader_modules', 'grader_robustness')]
+TESTS = [f'tests/test_{name}.py' for name in (
+    'hostile', 'attackers', 'benign', 'exceptions', 'stateless', 'grader_modules', 'grader_robustness')]
 NOBODY = ['--user', '65534:65534']
 OPEN = [f'--security-opt={what}=unconfined' for what in ('seccomp', 'apparmor', 'systempaths')]
 ROOT_USER = [*OPEN, '--cap-add=SYS_ADMIN', '--cap-add=SYS_PTRACE']

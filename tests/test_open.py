@@ -1,8 +1,6 @@
 "What the page of open matters lists is still so: a row that no longer holds has to be taken from the page."
-import sys
-import types
-
 import pytest
+from in_python import passes
 from structure import ROOT
 
 from adversarial_rl.grader.grading import grade
@@ -20,9 +18,6 @@ WRONG = {
         ('def f(x): return x\ndef ok(): pass', 'try: f(-1)\nexcept ValueError: ok = True\nassert ok', None, True),
     'are true for any object':
         (BOX + 'def make(): return Box(1)', 'assert hasattr(make(), "__len__")', 'make', False),
-    'the program may raise another of that name':
-        ('def f(kind):\n    class Bad(Exception): __module__ = kind.__module__\n    raise Bad',
-         'class Bad(Exception): pass\ntry: f(Bad)\nexcept Bad: pass\nelse: assert False', 'f', False),
     'has the value from before the statement':
         ('total = 0\ndef add(n):\n    global total\n    total = 9',
          'import candidate\ndef check():\n    candidate.add(3)\n    assert candidate.total == 0\ncheck()',
@@ -46,12 +41,6 @@ STRICT = {
         (BOX, 'same = lambda a, b: a == b\nassert same(*[Box(1), Box(1)])', 'Box'),
     'attributes that a test sets on objects that functions return':
         (BOX + 'def make(): return Box(1)', 'p = make()\np.x = 2\nassert p.x == 2', 'make'),
-    '`repr` of exceptions':
-        ('class Bad(Exception):\n    def __repr__(self): return "bad"\ndef f(): raise Bad',
-         'try: f()\nexcept Bad as e: assert repr(e) == "bad"', ['f', 'Bad']),
-    '`Bad.code` of a class of exceptions':
-        ('class Bad(Exception): code = 7\ndef f(): raise Bad', 'try: f()\nexcept Bad: pass\nassert Bad.code == 7',
-         ['f', 'Bad']),
     'groups of exceptions':
         ('def f(): raise ExceptionGroup("several", [ValueError()])',
          'try: f()\nexcept ExceptionGroup as e: assert len(e.exceptions) == 1', 'f'),
@@ -71,26 +60,12 @@ STRICT = {
 }
 
 
-def plain(code, test):
-    "Whether a test passes in one interpreter with the program."
-    candidate = types.ModuleType('candidate')
-    exec(code, candidate.__dict__)
-    before = sys.modules.get('candidate')
-    sys.modules['candidate'] = candidate
-    try: exec(test, dict(candidate.__dict__) | {'__name__': '__tests__'})
-    except BaseException: return False
-    finally:
-        sys.modules.pop('candidate')
-        if before: sys.modules['candidate'] = before
-    return True
-
-
 @pytest.mark.parametrize('says', WRONG)
 def test_what_passes_and_should_not(says, tmp_path, monkeypatch):
     "A program that plain Python fails, or passes for a reason that its author did not mean."
     monkeypatch.chdir(tmp_path)
     code, test, names, in_python = WRONG[says]
-    assert says in PAGE and plain(code, test) is in_python
+    assert says in PAGE and passes(code, test) is in_python
     outcome = grade(code, [test], function_name=names or [])
     assert outcome.passed, f'no longer open: {outcome}'
 
@@ -99,6 +74,6 @@ def test_what_passes_and_should_not(says, tmp_path, monkeypatch):
 def test_what_fails_and_should_not(says):
     "A right program, with a test that it passes in plain Python."
     code, test, names = STRICT[says]
-    assert says in PAGE and plain(code, test)
+    assert says in PAGE and passes(code, test)
     outcome = grade(code, [test], function_name=names or [])
     assert outcome.judged and not outcome.passed, f'no longer open: {outcome}'

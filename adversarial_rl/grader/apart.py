@@ -13,12 +13,13 @@ from collections import Counter
 from collections.abc import Collection
 
 from ..core.source import bound_in, dotted, named, root
-from .objects import changed_containers, gives_object, holder, objects_meet, scopes_of
+from .kept import changes_given, new_containers
+from .objects import gives_object, objects_meet, scopes_of
 from .proxies import ASKED, MUTATORS, RemoteCallable
 
 # %% ../../nbs/03_grader/21_apart.ipynb #a9a27005
 OUTSIDE = '''stdout stderr stdin redirect_stdout redirect_stderr patch mock monkeypatch capsys seed environ
-setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings __cause__ __context__ Thread
+setrecursionlimit Mock MagicMock assertWarns assertLogs catch_warnings Thread
 ThreadPool ThreadPoolExecutor ProcessPoolExecutor'''.split()   # Of a process
 
 def named_like_a_class(name:str)->bool:
@@ -68,19 +69,6 @@ def _shares_container(x:ast.With, read:Counter[str])->bool:
     return any(n < read[name] for name, n in names.items())
 
 # %% ../../nbs/03_grader/21_apart.ipynb #c0de01d1
-def _containers(nodes:list[ast.AST])->set[str]:
-    "Variables that get a list, a set or a dictionary as it is written."
-    assigned = [x for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.List | ast.Set | ast.Dict)]
-    return {y.id for x in assigned for y in x.targets if isinstance(y, ast.Name)}
-
-def _changes_given(nodes:list[ast.AST], makers:set[str])->bool: # Those of one scope
-    "Whether tests change a container after they have made an object of the program with it, which has a copy."
-    containers = _containers(nodes)
-    made = [x for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name) and x.func.id in makers]
-    given = {y.id: x.lineno for x in made for y in x.args if isinstance(y, ast.Name) and y.id in containers}
-    changed = map(holder, changed_containers(nodes) if given else [])
-    return any(isinstance(x, ast.Name) and x.lineno > given.get(x.id, x.lineno) for x in changed)
-
 def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
     if _decorates_class(nodes, theirs): return 'the program decorates a class of the tests'
@@ -90,10 +78,10 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
                 if _uses(value, told): told.add(name)
-    containers, makers = _containers(nodes), set(filter(named_like_a_class, theirs))
+    containers, makers = new_containers(nodes), set(filter(named_like_a_class, theirs))
     loads = (x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load))
     read = Counter(name for name in loads if name in containers)
-    if makers and any(_changes_given(scope.nodes, makers) for scope in scopes_of(nodes[0], makers)):
+    if makers and any(map(changes_given, scopes_of(nodes[0], makers))):
         return 'the tests change a container that an object of the program may hold'
     if name := _looks_inside(nodes, theirs, told): return f'the tests use {name}, which looks into one process'
     for x in nodes:

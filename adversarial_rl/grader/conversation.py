@@ -7,44 +7,32 @@ __all__ = ['Lent', 'Conversation', 'Call', 'refresh']
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #7b40e003
 import builtins
+import json
 import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from adversarial_rl.grader.codec import (
-    CONTAINERS,
-    Extended,
-    Link,
-    no_handle,
-    pack,
-    Reader,
-    Record,
-    share,
-    shared_places,
-)
-from .exceptions import base_names, Exceptions, KEPT, plain_data
+from .codec import CONTAINERS, Extended, Link, pack, Reader, Record, share, shared_places
+from .exceptions import base_names, Exceptions, Kind, parts, RemoteError
 from .program import HELD
 from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, Unsupported
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #b60d7f24
-def _is_plain(x:Any)->bool:
-    try: pack(x, no_handle)
-    except ValueError: return False
-    return True
+_KEPT = 16   # Exceptions that are known again, the last ones
 
 class Lent:
     "Functions of the tests that the candidate may call, by number."
-    def __init__(self, exceptions:dict[str, type]): # Classes that the candidate may raise, by name; it adds some
+    def __init__(self, exceptions:dict[Any, type]): # Classes that the candidate may raise, by name; it adds some
         self.exceptions, self.functions = exceptions, list[Callable]()
         self.numbers:dict[Any, int] = {}   # Identity of a function, or a bound method -> its number
-        self.raised:dict[int, BaseException] = {}   # By functions of the tests, with their numbers; the last ones
-        self.own:dict[type, int] = {}   # Classes that stand for one of the candidate -> its number
+        self.raised:dict[int, BaseException] = {}   # Exceptions of the tests, by number; the last ones
 
     def lend(self, x:Any)->list:
         "The message form of a value of the tests that is not plain data."
-        if isinstance(x, Remote): return ['own', x._remote.number]
-        if isinstance(x, type) and x in self.own: return ['own', self.own[x]]
+        if isinstance(x, Remote | RemoteError): return ['own', x._remote.number]
+        if isinstance(x, Kind): return ['own', x._class.number]
+        if isinstance(x, Exception): return self.lend_error(x)
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
         if is_builtin: return ['builtin', name]
@@ -58,24 +46,23 @@ class Lent:
         texts = [t if isinstance(t, str) else default for t, default in ((name, 'function'), (x.__doc__, None))]
         return ['function' if callable(x) else 'iterator', n, *texts]
 
+    def lend_error(self, e:Exception)->list:
+        "The message form of an exception of the tests."
+        number = next((n for n, known in self.raised.items() if known is e), max(self.raised, default=-1) + 1)
+        self.raised[number] = BaseException.with_traceback(e, None)
+        self.raised.pop(number - _KEPT, None)
+        self.exceptions.setdefault(base_names(type(e))[0], type(e))
+        return ['error', number, json.dumps(parts(e, self.lend)), *base_names(type(e))]
+
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."
         try: return ['value', pack(self.functions[n](*args, **kw), self.lend)]
         except StopIteration: return ['stop']
         except (Gone, Refused, Unsupported): raise
-        except Exception as e:
-            names, (args, attributes), number = self.told(BaseException.with_traceback(e, None))
-            return ['raised', names, pack((args, attributes), self.lend), number]
-
-    def told(self, e:BaseException)->tuple[list[str], tuple[tuple, dict[str, Any]], int]:
-        "What the candidate needs to raise an exception of the tests: names, arguments and attributes, a number."
-        number = max(self.raised, default=-1) + 1
-        self.raised[number] = e
-        self.raised.pop(number - KEPT, None)
-        return base_names(type(e)), (tuple(a for a in e.args if _is_plain(a)), plain_data(e, vars(e))), number
+        except Exception as e: return ['raised', pack(e, self.lend)]
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #8abf0f4c
-_ANSWERS = (4, 'value'), (8, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
+_ANSWERS = (4, 'value'), (3, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
 
 class Conversation:
     "Requests to one candidate, and its answers."
@@ -120,20 +107,28 @@ class Call(Conversation):
         super().__init__(link, self.borrowed, self.extended)
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
-        self.exceptions = Exceptions()
-        self.lent = Lent(self.exceptions.classes)
+        self.exceptions = Exceptions(self.handle_of_kind)
+        self.lent = Lent(self.exceptions.kinds)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
-    def borrowed(self, form:Any)->Remote:
+    def handle_of_kind(self, number:int, name:str)->Handle:
+        "The handle of a class of exceptions."
+        return Handle(self, number, form='exception', kind=name, origin='class', bases=[])
+
+    def borrowed(self, form:Any)->Any:
         "The proxy of an object of the candidate; the form is untrusted."
-        number, use, kind, bases = form
-        valid = isinstance(number, int) and isinstance(use, str) and isinstance(kind, str)
-        if not valid: raise ValueError('not a handle')
-        bases = [x for x in bases if isinstance(x, str)] if isinstance(bases, list) else []
-        handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, bases=bases)
+        number, use, kind, bases, *text = form
+        if not all(isinstance(x, str) for x in (use, kind, *text)): raise ValueError('not a handle')
+        if use == 'error' and number is None: return self.exceptions.told(kind[:100], bases, *text)
+        if not isinstance(number, int): raise ValueError('not a handle')
+        if use == 'theirs': return self.lent.raised[number]
+        if use == 'exception' and self.is_script: return self.exceptions.kind(bases)
+        names = [x for x in bases if isinstance(x, str)] if isinstance(bases, list) else []
+        handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, bases=names)
+        if use == 'error' and self.is_script: return self.exceptions.error(bases, handle)
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
 
     def extended(self, plain:Any, remote:Remote)->Any:
@@ -159,23 +154,22 @@ class Call(Conversation):
             answer = self.exchange(reply, origin)
         if answer[0] in ('value', 'raised'):
             values = [*args, *kw.values()]
-            for i, new in answer[2 if answer[0] == 'value' else 5]: refresh(values[i], new)
+            for i, new in answer[2]: refresh(values[i], new)
         if answer[0] == 'value': return self.shared([*values, answer[1]], answer[3])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
-        if answer[0] == 'raised':
-            _, text, names, given, attributes, _, passing, number = answer
-            raise self.passed_on(passing) or self.exceptions.make(text, names, given, attributes, number)
+        if answer[0] == 'raised' and isinstance(answer[1], BaseException): raise self.raised(answer[1])
         self.fail(Refused(str(answer[-1])[:200]))
+
+    def raised(self, e:BaseException)->BaseException:
+        "An exception that a call ended with: a test may ask it for anything, as it is no answer."
+        if isinstance(e, RemoteError) and e._remote: e._remote.origin = 'class'
+        return BaseException.with_traceback(e, None)
 
     def leave(self, target:int, e:BaseException|None)->Any:
         "End a context of the program, which may catch an exception of the tests, but not one that fails them."
-        if isinstance(e, AssertionError) and not self.names_of(e): self.fail(Refused(f'AssertionError: {e}'[:300]))
-        return self.ask('exit', target, () if e is None else (self.exceptions.made.get(id(e), (e, [], None))[2],
-                                                              *self.lent.told(e)))
-
-    def passed_on(self, number:Any)->BaseException|None:
-        "The exception of this number that a function of the tests has raised, and the candidate has let pass."
-        return self.lent.raised.get(number) if type(number) is int else None
+        if isinstance(e, AssertionError) and not isinstance(e, RemoteError):
+            self.fail(Refused(f'AssertionError: {e}'[:300]))
+        return self.ask('exit', target, () if e is None else (e,))
 
     def living(self, what:str, target:int|str, *args:Any)->Any:
         "A value of the program; if it is a container, its proxy, so that a script can change it."
@@ -195,9 +189,8 @@ class Call(Conversation):
         "The class of a value, also of one that stays in the candidate."
         if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
         if isinstance(x, Extended): x = x._object
-        if isinstance(x, BaseException) and (names := self.names_of(x)):
-            known = [kind for kind in self.classes.values() if kind._remote.bases[:1] == names[:1]]
-            return known[0] if known and names[0] not in self.exceptions.classes else self.exceptions.of(names)
+        if isinstance(x, RemoteError): return x.__class__
+        if isinstance(x, Kind): return type
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
@@ -207,18 +200,12 @@ class Call(Conversation):
         "`issubclass`, also for a class that stays in the candidate."
         if not isinstance(kind, Remote): return issubclass(kind, of)
         if isinstance(of, tuple): return any([self.is_subclass(kind, x) for x in of])
-        pythons = isinstance(of, type) and (of in self.lent.own or of in vars(builtins).values())
-        if not pythons and not isinstance(of, Remote):
+        if not isinstance(of, Remote | Kind) and of not in vars(builtins).values():
             raise TypeError('issubclass() of a class of the program needs a class of Python or the program')
         return self.ask('issubclass', kind._remote.number, (of,))
 
-    def names_of(self, e:BaseException)->list[str]:
-        "Names of the classes that an exception has in the program; empty if it is none of the program's."
-        made, names, _ = self.exceptions.made.get(id(e), (None, [], None))
-        return names if made is e else []
-
-    def names(self, wanted:list[str], caught:list[str])->dict[str, Any]:
-        "Values of the candidate's module, where it has them; of exceptions that tests catch, a class of the judge."
+    def names(self, wanted:list[str])->dict[str, Any]:
+        "Values of the candidate's module, where it has them."
         asked = {self.aliases.get(n, n): n for n in wanted}
         answer = self.exchange(['names', None, [*asked], {'dict': []}, []], 'named')
         if not all(type(pair) is list and len(pair) == 2 and isinstance(pair[0], str) for pair in answer):
@@ -226,16 +213,13 @@ class Call(Conversation):
         values = {asked[n]: x for n, x in answer if n in asked}
         for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
             values[name] = self.living('live_name', self.aliases.get(name, name))
-        def ancestors(item): return len(item[1]._remote.bases) if isinstance(item[1], Remote) else 0
-        for name, x in sorted(values.items(), key=ancestors):   # A class after those that it derives from
+        for name, x in values.items():
+            # That it is an exception is an answer, too: a program cannot make a class one to be masked
             if not isinstance(x, RemoteCallable): self.answered = True
-            if not isinstance(x, Remote) or x._remote.form not in ('class', 'exception'): continue
-            values[name] = x = self.classes.setdefault(x._remote.number, x)
-            if name in caught and x._remote.form == 'exception':
-                values[name] = kind = self.exceptions.named([*x._remote.bases, name][0], x._remote.bases)
-                self.answered = True   # That it is an exception: a program cannot make a class one to be masked
-                self.lent.own[kind] = x._remote.number
-            elif not name[:1].isupper(): x._remote.form = 'callable'   # A function under test is no class
+            if isinstance(x, Remote) and x._remote.form in ('class', 'exception'):
+                values[name] = x = self.classes.setdefault(x._remote.number, x)
+            handle = x._class if isinstance(x, Kind) else x._remote if isinstance(x, RemoteCallable) else None
+            if handle and not name[:1].isupper(): handle.form, handle.origin = 'callable', 'named'   # It is no class
         return values
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #0e9b6a74

@@ -84,12 +84,12 @@ def describe(e:BaseException, # What was raised
              filename:str     # Name it was compiled under
             )->str:           # At most 300 characters
     "Line, type and message of an exception; a bare assertion shows its own source line."
-    line, tb = getattr(e, 'lineno', None) if isinstance(e, SyntaxError) else None, e.__traceback__
+    line, tb = None, e.__traceback__
     while tb:
         if tb.tb_frame.f_code.co_filename == filename: line = tb.tb_lineno
         tb = tb.tb_next
     rows, name = source.splitlines(), type(e).__name__
-    try: text = e.msg if isinstance(e, SyntaxError) else str(e)
+    try: text, line = (e.msg, line or e.lineno) if isinstance(e, SyntaxError) else (str(e), line)
     except BaseException: text = '(unprintable)'
     if not text and isinstance(e, AssertionError) and line and line <= len(rows): text = rows[line - 1].strip()
     where = f'line {line}: ' if line and filename == 'program' else ''

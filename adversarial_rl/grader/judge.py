@@ -15,6 +15,7 @@ from typing import Any
 
 from .codec import Link, no_handle, pack, unpack
 from .conversation import Call
+from .exceptions import Kind
 from .execution import attempt, LONGEST, run_step, Step
 from .forms import ask
 from .proxies import Gone, Refused, Remote, RemoteCallable, Unsupported
@@ -113,8 +114,8 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     failed:list[str] = []   # Asserts inside of statements
     space.update(class_of=call.class_of, run_cases=lambda: run_cases(space), __failed__=partial(_note, failed))
     call.live, call.aliases = frozenset(script['live']), dict(script['aliases'])
-    found = call.names([*script['names'], *script['first']], script['caught'])
-    kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable)}
+    found = call.names([*script['names'], *script['first']])
+    kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable | Kind)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
     missing = set(script['names']) - set(found)   # A program without `sum` does not pass with Python's
     call.missing = sorted(call.aliases.get(name, name) for name in missing)
@@ -127,9 +128,8 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
         step = run_step(source, space, 'test')
         step = step._replace(message=_as_written(step.message, call))
         steps += [*[Step('assertion_failure', f'AssertionError: {text}'[:300]) for text in failed[:1]], step]
-        call.exceptions.learn(script['raised'], space)
         if step.kind != 'ok' and not source.startswith('assert'): break
-        if values: space.update(call.names(values, []))
+        if values: space.update(call.names(values))
     return next((step for step in steps if step.kind != 'ok'), Step('ok'))
 
 # %% ../../nbs/03_grader/04_judge.ipynb #63f2e80f

@@ -24,7 +24,7 @@ from functools import partial
 from typing import Any
 
 from .codec import CONTAINERS, Link, NATIVE, pack, Reader, Record, share, shared_places
-from .exceptions import base_names, describe_exception, EXCEPTIONS, KEPT, new_exception
+from .exceptions import base_names, builtin_of, new_exception, PROGRAM
 from .execution import flush_output, run_step
 
 # %% ../../nbs/03_grader/25_program.ipynb #51c5b2c8
@@ -54,10 +54,11 @@ def kind_of(x:object)->str:
     if callable(x): return 'callable'
     return 'iterator' if hasattr(type(x), '__next__') else 'object'
 
+_EXCEPTIONS = [x for x in vars(builtins).values() if isinstance(x, type) and issubclass(x, Exception)]
 # Classes of Python's that tests know, and whose instances may stay in the program
 KNOWN: dict[str, type] = {t.__name__: t for t in (
     types.GeneratorType, types.SimpleNamespace, enumerate, filter, map, partial, reversed, zip, re.Match, re.Pattern,
-    io.BytesIO, io.StringIO, *EXCEPTIONS.values())}
+    io.BytesIO, io.StringIO, *_EXCEPTIONS)}
 HELD: dict[str, type] = {t.__name__: t for t in CONTAINERS}   # A script's proxies of containers are instances of these
 
 def known_names(kind:type)->list[str]:
@@ -66,7 +67,8 @@ def known_names(kind:type)->list[str]:
     return [name for c in type.__dict__['__mro__'].__get__(kind) if known.get(name := c.__name__) is c][:1]
 
 # %% ../../nbs/03_grader/25_program.ipynb #72c6e1a9
-_NO_MEMORY: list[Any] = ['raised', '', base_names(MemoryError), {'tuple': []}, {'dict': []}, [], None, 0]
+_NO_MEMORY: list[Any] = ['raised', {'handle': [None, 'error', 'MemoryError', 'builtins.MemoryError', '']}, []]
+_KEPT = 16   # Exceptions of the tests that are known again, the last ones
 
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
@@ -76,23 +78,55 @@ class Host:
         self.link, self.namespace, self.is_script = link, namespace, is_script
         self.read = Reader(self.borrowed, self.own_record)
         self.lent:list[Any] = []   # Objects that the judge knows by number
-        self.classes:dict[int, int] = {}   # Identity of a class -> its number
+        self.numbers:dict[int, int] = {}   # Identity of a class or an exception -> its number
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
         self.exceptions:dict[str, type] = {}   # Those of the tests, by name
         self.raised:list[tuple[BaseException, int]] = []   # Exceptions that they raised, with the judge's numbers
-        self.thrown = dict[int, BaseException]()   # By the program itself while a context is open, by number; the last
-        self.contexts = 0                          # That are open
 
     def lend(self, x:Any)->list:
         "The message form of an object: its number, kind, class, and the bases of a class, or which of `KNOWN` it is."
-        n = self.classes.setdefault(id(x), len(self.lent)) if isinstance(x, type) else len(self.lent)
+        kind = type(x)
+        if issubclass(kind, BaseException) and self.is_script: return self.lend_error(x)
+        if kind_of(x) == 'exception' and self.is_script:
+            return [self.number_of(x), 'exception', kind.__name__[:100], self.described(x)]
+        n = self.number_of(x) if isinstance(x, type) else len(self.lent)
         if n == len(self.lent): self.lent.append(x)
-        return [n, kind_of(x), type(x).__name__[:100], base_names(x) if isinstance(x, type) else known_names(type(x))]
+        return [n, kind_of(x), kind.__name__[:100], base_names(x) if isinstance(x, type) else known_names(kind)]
+
+    def number_of(self, x:Any)->int:
+        "The number of a class or an exception, always the same."
+        n = self.numbers.setdefault(id(x), len(self.lent))
+        if n == len(self.lent): self.lent.append(x)
+        return n
+
+    def lend_error(self, e:BaseException)->list:
+        "The message form of an exception. It is kept, without the frames of its traceback, which hold memory."
+        for known, n in self.raised:
+            if known is e: return [n, 'theirs', '', []]
+        for x in (e, e.__cause__, e.__context__):
+            if x: x.__traceback__ = None
+        return [self.number_of(e), 'error', type(e).__name__[:100], self.described(type(e))]
+
+    def described(self, kind:type)->str|list:
+        "A class of exceptions: the name of one of Python's; else its number, its name and its bases."
+        module, name = str(kind.__module__)[:100], str(kind.__name__)[:100]
+        if vars(builtins).get(name) is kind: return f'builtins.{name}'
+        known = self.exceptions.get(f'{module}.{name}') or getattr(sys.modules.get(module), name, None)
+        name = f'{module}.{name}' if known is kind and module not in PROGRAM else name.replace('.', '_')
+        return [self.number_of(kind), name, [self.described(x) for x in kind.__bases__ if issubclass(x, BaseException)]]
+
+    def told(self, e:BaseException)->dict[str, list]:
+        "The message form of an exception that ends a test: nobody asks for more than its text."
+        if self.is_script: return {'handle': self.lend(e)}
+        try: text = str(e)[:1000]
+        except BaseException: text = '(unprintable)'
+        return {'handle': [None, 'error', type(e).__name__[:100], f'builtins.{builtin_of(type(e)).__name__}', text]}
 
     def borrowed(self, form:list)->Any:
         "Resolve a reference from the judge: the program's own object, a builtin, or a function that calls back."
         kind, n, *texts = form
         if kind == 'exception': return self.exception(form[1:])
+        if kind == 'error': return self.rebuilt(n, *texts)
         if kind == 'own': return self.lent[n]
         if kind == 'builtin': return getattr(builtins, n)
         def call(*args, **kw): return self.ask_back(n, args, kw)
@@ -105,8 +139,9 @@ class Host:
         kind:Any = getattr(sys.modules.get(module), name, None) if module else self.namespace.get(name)
         if isinstance(kind, type) and issubclass(kind, BaseException): return kind
         if names[0] not in self.exceptions:
-            base = self.exception(names[1:]) if names[1:] else Exception
-            self.exceptions[names[0]] = type(name, (base,), {'__module__': module or 'candidate'})
+            base:Any = self.exception(names[1:]) if names[1:] else Exception
+            def text(e): return vars(e).get('__str__') or base.__str__(e)
+            self.exceptions[names[0]] = type(name, (base,), {'__module__': module or 'candidate', '__str__': text})
         return self.exceptions[names[0]]
 
     def own_record(self, x:Record)->tuple:
@@ -120,15 +155,18 @@ class Host:
         self.link.send(['back', n, pack(args, self.lend), pack(kw, self.lend)])
         while len(answer := self.read(self.link.receive())) == 5: self.answer(*answer)   # A request
         if answer[0] == 'stop': return self
-        if answer[0] == 'raised': raise self.rebuilt(*answer[1:])
+        if answer[0] == 'raised': raise answer[1]
         return answer[1]
 
-    def rebuilt(self, names:list[str], content:tuple[tuple, dict[str, Any]], number:int)->BaseException:
-        "An exception of the tests, with its arguments and attributes."
-        kind, (args, attributes) = self.exception(names), content
-        e = new_exception(kind, args)
-        vars(e).update(attributes)
-        self.raised = [*self.raised[1 - KEPT:], (e, number)]
+    def rebuilt(self, number:int, parts:str, *names:str)->BaseException:
+        "The exception of the tests that has this number, a copy of it when it first comes."
+        for e, n in self.raised:
+            if n == number: return e
+        args, attributes, text, cause = self.read(parts.encode())
+        e = new_exception(self.exception([*names]), args)
+        vars(e).update(attributes | ({} if text is None else {'__str__': text}))
+        e.__cause__ = cause
+        self.raised = [*self.raised[1 - _KEPT:], (e, number)]
         return e
 
     def serve(self):
@@ -166,30 +204,16 @@ class Host:
     def do(self, what:str, target:int|str, args:tuple, kw:dict)->list:
         "Carry out one request."
         if what == 'data': return ['value', pack(self.find(target), self.lend), [], []]   # Without its object
-        self.contexts = max(0, self.contexts + (what == 'enter') - (what == 'exit'))
-        if what == 'exit' and args: args = self.thrown.get(args[0]) or self.rebuilt(*args[1:]),
         values = [*args, *kw.values()]
         copies = [None if type(a) in NATIVE else json.dumps(pack(a, self.lend)) for a in values]
         try: result = DOINGS[what](self.find(target), *args, **kw)
         except BaseException as e:
             if what == 'next' and isinstance(e, StopIteration): return ['stop', self.pack(e.value)]
-            return ['raised', *describe_exception(e), self.changes(values, copies), self.passing(e), self.numbered(e)]
+            return ['raised', self.told(e), self.changes(values, copies)]
         if what.startswith('live_') and type(result) in CONTAINERS:
             return ['value', {'handle': self.lend(result)}, [], []]
         places = shared_places([*values, result]) if self.is_script else []
         return ['value', self.pack(result), self.changes(values, copies), places]
-
-    def numbered(self, e:BaseException)->int|None:
-        "The number by which the judge may give an exception back to a context; it keeps what its frames hold."
-        if not self.contexts: return None
-        n = max(self.thrown, default=-1) + 1
-        self.thrown[n] = e
-        self.thrown.pop(n - KEPT, None)
-        return n
-
-    def passing(self, e:BaseException)->int|None:
-        "The judge's number of an exception that one of its functions has raised; None for the program's own."
-        return next((n for known, n in self.raised if known is e), None)
 
     def changes(self, values:list, copies:list[str|None])->list:
         "[place, new value] of each argument that differs from its copy."

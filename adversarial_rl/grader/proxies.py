@@ -14,6 +14,7 @@ from functools import cache
 from typing import Any
 
 from .codec import Extended, NATIVE, Record, WRITE
+from .exceptions import Kind, RemoteError
 from .program import DOINGS, HELD, KNOWN
 
 # %% ../../nbs/03_grader/26_proxies.ipynb #af23230e
@@ -96,11 +97,12 @@ class Remote:
     def __instancecheck__(self, x):
         if type(x) is Record: return self.__name__ == x._name
         if isinstance(x, Extended): x = x._object
-        if isinstance(x, Remote): return self._remote.call.ask('isinstance', x._remote.number, (self,))
-        return isinstance(x, BaseException) and self.__name__ in self._remote.call.names_of(x)
+        if isinstance(x, Remote | RemoteError): return self._remote.call.ask('isinstance', x._remote.number, (self,))
+        return False
 
     def __subclasscheck__(self, x):
-        return isinstance(x, Remote) and self._remote.call.ask('issubclass', x._remote.number, (self,))
+        handle = x._remote if isinstance(x, Remote) else x._class if isinstance(x, Kind) else None
+        return handle is not None and self._remote.call.ask('issubclass', handle.number, (self,))
 
 class RemoteCallable(Remote):
     __slots__ = ()

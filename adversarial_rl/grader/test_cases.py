@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
-from ..core.source import bound_in, dotted, is_literal, literal, LONGEST_TEXT, parse_source, root, symbols
+from ..core.source import bound_in, dotted, is_literal, literal, LONGEST_TEXT, parse_source, symbols
 from .apart import named_like_a_class, OUTSIDE, why_unsupported
 from .codec import no_handle, pack
 from .forms import FUNCTIONS, PURE
@@ -105,26 +105,6 @@ def as_data(tree:ast.Module,
     except ValueError: return None
     return asserts
 
-# %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0114a
-def _caught_names(nodes:list[ast.AST], theirs:frozenset[str])->tuple[set[str], set[str]]:
-    "Names that tests use as exceptions: the program's, and others with their modules."
-    places:list[ast.AST] = []
-    for x in nodes:
-        match x:
-            case ast.ExceptHandler(type=ast.AST() as y) | ast.Raise(exc=ast.AST() as y): places.append(y)
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[y, *_]) if 'aises' in name:
-                places.append(y)
-    called = {root(x) for x in nodes if isinstance(x, (ast.Call, ast.Attribute))}   # Or an attribute is taken
-    asked = theirs | {'isinstance', 'issubclass'}
-    given = [y for x in nodes if isinstance(x, ast.Call) and root(x) not in asked for y in x.args]
-    places += [y for y in given if isinstance(y, ast.Name) and y.id not in called]   # As in `suppress(Bad)`
-    found = [y for x in places for y in ast.walk(x) if isinstance(y, (ast.Name, ast.Attribute))]
-    names = {y.id for y in found if isinstance(y, ast.Name)}
-    other = {x.value.id for x in nodes if isinstance(x, ast.Assign) and isinstance(x.value, ast.Name)
-             and any(isinstance(y, ast.Name) and y.id in names for y in x.targets)}   # As in `Bad = BadOfCandidate`
-    own = (names | other) & theirs
-    return own, {dotted(y) for y in found if root(y) not in theirs} - own - {''}
-
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de02b1
 class _Renamed(ast.NodeTransformer):
     "Puts one name in place of another."
@@ -211,7 +191,7 @@ def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 _SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
-    'statements', 'names', 'first', 'aliases', 'caught', 'raised', 'modules', 'given', 'live')})
+    'statements', 'names', 'first', 'aliases', 'modules', 'given', 'live')})
 
 def _as_named(entry_points:tuple[str, ...], aliases:dict[str, str])->tuple[str, ...]:
     "The entry points by the names that a test has for them; its own variable of such a name is another."
@@ -234,7 +214,6 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, A
     # Some of these are the program's first, as in `f = cache(f)`
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
     if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
-    caught, raised = _caught_names(nodes, who.program)
     asserts = as_data(tree, {x: aliases.get(x, x) for x in who.program}) if tree.body and not why else None
     if asserts is not None and (is_plain(asserts) or not arrays): return asserts
     try:
@@ -244,7 +223,7 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, A
     except (ValueError, RecursionError): statements = [test]
     return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
                 aliases=[[name, own] for name, own in aliases.items()],
-                caught=sorted(caught), raised=sorted(raised), modules=sorted(who.modules),
+                modules=sorted(who.modules),
                 given=[[name, library_names()[name]] for name in sorted(who.library)],
                 live=sorted(_changed(nodes, who.program)))
 

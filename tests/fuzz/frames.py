@@ -21,6 +21,8 @@ SCRIPTS = (
     'assert [x for x in <f>] == [SECRET]', 'assert f(lambda x: x * 2, 3) == SECRET',
     'try: <f>\nexcept Exception as e: assert e.args == (SECRET,)\nelse: assert False',
     'try: <f>\nexcept Bad as e: assert e.code == SECRET\nelse: assert False',
+    'try: raise Bad\nexcept Bad as e: assert str(e) == "SECRET"\nelse: assert False',
+    'assert Bad.code == SECRET', 'assert Bad(1).args == (SECRET,)',
     'b = Box(1)\nb.push(2)\nb.n = 3\nassert b.items == [SECRET]', 'with <f> as x: assert x == SECRET\nassert 0',
     'from collections import deque, Counter\nx = deque([1]), Counter("a")\nf(*x)\nassert x[0][0] == SECRET',
     'k = 1\nfor k, v in <f>.items(): pass\nassert k == v == SECRET', 'assert f"{<f>}" == "SECRET"',
@@ -59,7 +61,12 @@ words = st.sampled_from('''f g x N Bad Box ValueError StopIteration SystemExit K
 Exception int list __class__ __dict__ __init__ _remote callable class exception iterator value raised
 count isidentifier'''.split())
 numbers = st.integers(-3, 4) | st.sampled_from([2**63, -2**63, 10**30, True, None, 1.5, float('nan')])
-handles = st.tuples(numbers, words | st.just('object'), words, few(words)).map(lambda x: {'handle': list(x)})
+bases = words | words.map('builtins.{}'.format)
+kinds = st.recursive(bases, lambda x: st.tuples(numbers, words, few(x)).map(list), max_leaves=4)
+handles = st.one_of(
+    st.tuples(numbers, words | st.just('object'), words, few(words)),
+    st.tuples(numbers, st.sampled_from(['error', 'exception', 'theirs']), words, kinds),
+    st.tuples(numbers, st.just('error'), words, kinds, words)).map(lambda x: {'handle': list(x)})
 odd = st.one_of(
     st.tuples(words, few(words), few(handles)).map(lambda x: {'record': list(x)}),
     st.tuples(st.sampled_from(NAMES), handles | few(handles)).map(lambda x: {x[0]: x[1]}),
@@ -68,12 +75,11 @@ items = trees(handles, words) | plain().map(lambda x: pack(x, repr)) | odd
 changes = few(st.tuples(numbers | words, items)) | items
 arguments = few(items).map(lambda x: {'tuple': x}) | items
 named = few(st.tuples(words, items)).map(lambda x: {'dict': x}) | items
-shown = st.tuples(named, named).map(lambda x: {'tuple': list(x)}) | named
 places = few(few(few(numbers | words) | items) | items) | items
 answers = st.one_of(
     *[st.tuples(st.just('value'), x, y, z) for x in (items, handles) for y, z in (
         (changes, places), (st.just([]), places), (changes, st.just([])), (st.just([]), st.just([])))],
-    st.tuples(st.just('raised'), words | items, few(words) | items, arguments, shown, changes, numbers, numbers),
+    st.tuples(st.just('raised'), handles | items, changes), st.tuples(st.just('raised'), handles, st.just([])),
     st.just(['stop']), st.tuples(st.just('refused'), items), st.tuples(st.just('back'), numbers, arguments, named),
     st.tuples(st.just('failed'), words, words), st.just(['compiled']), st.just(['ready']),
     few(st.tuples(words, items)), items)
