@@ -52,7 +52,8 @@ class Lent:
         self.raised[number] = BaseException.with_traceback(e, None)
         self.raised.pop(number - _KEPT, None)
         self.exceptions.setdefault(base_names(type(e))[0], type(e))
-        return ['error', number, json.dumps(parts(e, self.lend)), *base_names(type(e))]
+        try: return ['error', number, json.dumps(parts(e, self.lend)), *base_names(type(e))]
+        except ValueError as problem: raise Unsupported(f'an exception of the tests: {problem}') from None
 
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."

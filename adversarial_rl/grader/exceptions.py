@@ -93,6 +93,7 @@ _with_remote_of_python = cache(_with_remote)
 # They would end a loop of the tests, or need what is no plain data
 _NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup
 _NOT_ITS_OWN = 'unittest', 'adversarial_rl'   # Modules whose exceptions mean something to the judge
+_MOST = 1000   # Classes of exceptions of one program
 
 def _of_library(name:str)->type|None:
     "The class of this name, if the judge has its module."
@@ -116,6 +117,7 @@ class Exceptions:
         if not isinstance(number, int) or not isinstance(name, str): raise ValueError('not a class')
         if found := self.kinds.get(name) or _of_library(name): return found
         key = name if '.' in name else number   # The program's own have no module
+        if len(self.kinds) > _MOST: raise ValueError('too many classes')
         if key not in self.kinds: self.kinds[key] = self.made(number, name, list(map(self.kind, bases)))
         return self.kinds[key]
 
