@@ -9,7 +9,6 @@ __all__ = ['PROGRAM', 'base_names', 'builtin_of', 'new_exception', 'parts', 'Rem
 import builtins
 import sys
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -87,8 +86,6 @@ def _with_remote(kind:type)->Any:
     return type(kind.__name__, (RemoteError, kind), {
         '__module__': kind.__module__, '__qualname__': kind.__qualname__, '__class__': property(lambda self: kind)})
 
-_with_remote_of_python = cache(_with_remote)
-
 # %% ../../nbs/03_grader/24_exceptions.ipynb #7b10e00e
 # They would end a loop of the tests, or need what is no plain data
 _NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup
@@ -107,7 +104,7 @@ class Exceptions:
     def __init__(self, handle:Callable[[int, str], Any]): # Makes the handle of a class of its number and name
         self.handle = handle
         self.kinds = dict[int|str, type]()   # Of the program by number; of the tests and the library by name
-        self.with_remote = dict[type, Any]()
+        self.with_remote = dict[type, Any]()   # Of each kind
         self.errors:WeakValueDictionary[int, Any] = WeakValueDictionary()   # By number
 
     def kind(self, form:Any)->type: # [number, name, forms of its bases], or the name of a class of Python's
@@ -141,8 +138,8 @@ class Exceptions:
         "The exception of the program that has this handle, always the same."
         kind, number = self.kind(form), remote.number
         if number not in self.errors:
-            if kind.__module__ == 'builtins': cls = _with_remote_of_python(kind)
-            else: cls = self.with_remote.setdefault(kind, _with_remote(kind))
+            if kind not in self.with_remote: self.with_remote[kind] = _with_remote(kind)
+            cls = self.with_remote[kind]
             self.errors[number] = e = builtin_of(cls).__new__(cls)
             BaseException.__setattr__(e, '_remote', remote)
         return self.errors[number]
