@@ -46,6 +46,23 @@ def noted():
     e.add_note('hint')
     raise e
 def opens(): return open('/no/such/file')
+def file_of(e): return e.filename
+def final(g, end):
+    try: return g()
+    finally: end()
+def keeps_on(g):
+    try: return g()
+    except BaseException: return 'kept on'
+class Several(Exception):
+    def __len__(self): return 2
+    def __iter__(self): return iter([1, 2])
+    def __getitem__(self, i): return i
+    def __call__(self): return 'called'
+class Counted(Exception):
+    count = 0
+    def __init__(self): Counted.count += 1
+def counts(): raise Counted
+def status_of(e): return e.status
 def run(): raise subprocess.CalledProcessError(3, 'ls')
 def named(): raise ImportError('x', name='y')
 def objects(): raise ValueError(Node(1), Node(2))
@@ -78,7 +95,7 @@ def wraps():
     except KeyError as e: raise Bad('w') from e
 '''
 NAMES = '''Base Bad Worse Other Both Node Shown f bad caused alone both raises loads noted opens run named objects safe
-name cause text retryable retry gives_up wraps'''.split()
+name cause text retryable retry gives_up wraps file_of final keeps_on Several Counted counts status_of'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
 
@@ -145,6 +162,22 @@ PASS = {
                                          + caught('raises(first)', 'assert e is first', 'Worse'),
     'what it was raised from': 'def g(): raise KeyError(1)\n'
                                + caught('gives_up(g)', 'assert isinstance(e.__cause__, KeyError)', 'Bad'),
+    'a file of the tests': 'assert file_of(FileNotFoundError(2, "no", "x")) == "x"\n'
+                           'assert text(lambda: open("/no/x")) == "[Errno 2] No such file or directory: \'/no/x\'"',
+    'no Exception': 'def g(): raise KeyboardInterrupt\nlog = []\n'
+                    'try: final(g, lambda: log.append(1))\nexcept KeyboardInterrupt: pass\nassert log == [1]\n'
+                    'assert keeps_on(g) == "kept on"',
+    'special methods': 'e = Several()\nassert (len(e), list(e), e[5], e()) == (2, [1, 2], 5, "called")',
+    'an attribute of a class': 'Counted.count = 3\ntry: counts()\nexcept Counted: pass\nassert Counted.count == 4',
+    'raised from another by the test': caught('raise Bad(1) from KeyError("k")', 'assert e.__cause__.args == ("k",)')
+                                       + '\n' + caught('raise Bad(1) from None', 'assert e.__suppress_context__'),
+    'raised in a handler': 'try: {}[1]\nexcept KeyError:\n    try: f(1)\n'
+                           '    except Bad as e: assert isinstance(e.__context__, KeyError)',
+    'one that the test changes': 'class Mine(Exception): pass\ne = Mine()\ne.status = 1\nassert status_of(e) == 1\n'
+                                 'e.status = 2\nassert status_of(e) == 2',
+    'a private attribute': 'e = Bad(1)\ne._text = "mine"\nassert e._text == "mine"',
+    'many of the tests': 'made = [KeyError(i) for i in range(50)]\ndef g(i): raise made[i]\n'
+                         'assert all(safe(lambda: g(i)) in [made[i]] for i in range(50))',
     'contexts': 's = Shown()\nwith s: s.fail()\nassert s.seen == "Bad" and s.same',
     'contexts in contexts': 's, t = Shown(), Shown()\nok = False\ntry:\n    with s:\n'
                             '        with t: raise KeyError(1)\nexcept KeyError: ok = True\n'
@@ -183,6 +216,25 @@ FAIL = {   # Programs, and tests that they do not pass
     'own constructor': (ERROR + 'def __init__(self): pass\ndef f(x): raise Error', 'assert Error("m", "n").args'),
     'one object twice': ('ERR = ValueError()\ndef f(x): raise ERR',
                          '\n    try: f(2)\n    except ValueError as second: assert second is not e'),
+    'interrupt that is swallowed': ('def f(x): raise ValueError\n'
+                                    'def g(h):\n    try: h()\n    except BaseException: pass',
+                                    '\n    def h(): raise KeyboardInterrupt\n    try: g(h)\n'
+                                    '    except KeyboardInterrupt: pass\n    else: assert False'),
+    'unequal': (ERROR + 'def __eq__(self, x): return True\ndef f(x): raise Error', 'assert not e == 5'),
+    'not in': (ERROR + 'def __eq__(self, x): return True\ndef f(x): raise Error', 'assert e not in [1, 2]'),
+    'hash': (ERROR + '__hash__ = None\ndef f(x): raise Error', 'assert len({e}) == 1'),
+    'order': (ERROR + 'def __lt__(self, x): return True\ndef f(x): raise Error',
+              '\n    try: e < e\n    except TypeError: pass\n    else: assert False'),
+    'function': (ERROR + 'def __call__(self): return 1\ndef f(x): raise Error', 'assert not callable(e)'),
+    'counted': (ERROR + 'count = 0\n    def __init__(self): Error.count += 5\ndef f(x): raise Error',
+                '\n    Error.count = 0\n    try: f(1)\n    except Error: assert Error.count == 0'),
+    'no Exception': ('def f(x): raise ValueError\ndef g(x): raise GeneratorExit',
+                     '\n    try: g(1)\n    except Exception: pass\n    else: assert False'),
+    'name with a dot': (ERROR + 'pass\nError.__name__ = "Wrong.Name"\ndef f(x): raise Error',
+                        'assert type(e).__name__ == "Wrong_Name"'),
+    'method like plain data, raised before': (
+        'class Error(Exception):\n    def startswith(self, x): return True\nERR = Error()\ndef f(x): raise ERR\n'
+        'def g(): return ERR', 'assert g().startswith("a")'),
     'method like plain data': (ERROR + 'def startswith(self, x): return True\ndef f(x): raise ValueError\n'
                                'def g(): return Error()', 'assert g().startswith("a")'),
     'module of the judge': ('class Error(Exception): pass\nError.__module__ = "adversarial_rl.grader.proxies"\n'
@@ -201,7 +253,7 @@ def test_right_programs_pass(name):
 def test_wrong_programs_fail(name):
     code, then = FAIL[name]
     test = caught('f(1)', then)
-    assert not passes(code, test) or name == 'method like plain data'
+    assert not passes(code, test) or name.startswith('method like plain data')
     o = grade(code, [test], function_name=[n for n in ('f', 'g', 'Error', 'Base') if n in code])
     assert o.judged and not o.passed, o
 

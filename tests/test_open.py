@@ -6,6 +6,7 @@ from structure import ROOT
 from adversarial_rl.grader.grading import grade
 
 PAGE = (ROOT/'nbs'/'03_grader'/'18_open.ipynb').read_text()
+KEEPS = 'class Keep:\n    def __init__(self, xs): self.xs = xs'
 BOX = 'class Box:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return self.x == other.x\n'
 # What the page says -> programs and tests, the entry points if they are stated, whether plain Python passes them
 WRONG = {
@@ -29,6 +30,15 @@ WRONG = {
         ('def f(x): return 0', 'try:\n    assert f(1) == 2\nexcept AssertionError: print("no")', 'f', True),
     'changes a copy: right programs may fail, and wrong ones pass':
         ('kept = []\ndef items(): return kept', 'a = items()\na.append(1)\nassert items() == []', 'items', False),
+    'under another name':
+        (KEEPS, 'xs = [1]\nys = xs\nb = Keep(xs)\nys.append(2)\nassert b.xs == [1]', 'Keep', False),
+    'or by a function such as `random.shuffle`':
+        (KEEPS, 'import random\nxs = [1, 2, 3, 4, 5, 6, 7]\nb = Keep(xs)\nrandom.Random(1).shuffle(xs)\n'
+                'assert b.xs == [1, 2, 3, 4, 5, 6, 7]', 'Keep', False),
+    '`isinstance(5, Odd)` and `err.__class__ is int` are answered as for usual classes':
+        ('class Meta(type):\n    def __instancecheck__(cls, x): return True\n'
+         'class Odd(Exception, metaclass=Meta): pass',
+         'def test(): assert not isinstance(5, Odd)\ntest()\nassert Odd().args == ()', 'Odd', False),
     'by another name':
         ('class Node:\n    def __init__(self): self.children = []', 'root = Node()\nc = root.children\nc.append(1)\n'
          'assert root.children == []', 'Node', False),
@@ -49,6 +59,14 @@ STRICT = {
          'def g(x): assert x == 2\nassert f(g) == 0', 'f'),
     'a test\'s function whose signature the program inspects':
         ('import inspect\ndef f(g): return len(inspect.signature(g).parameters)', 'assert f(lambda a: a) == 1', 'f'),
+    '`==` of exceptions whose class defines it':
+        ('class Bad(Exception):\n    def __eq__(self, x): return self.args == x.args\ndef f(): return Bad(1)',
+         'def test(): assert f() == f()\ntest()', 'f'),
+    '`list(map(type, errors))`':
+        ('def f(): return [ValueError()]', 'assert list(map(type, f())) == [ValueError]', 'f'),
+    'methods and `__context__` of exceptions that the tests give to the program':
+        ('def f(g):\n    try: g()\n    except Exception as e: return e.status()',
+         'class Mine(Exception):\n    def status(self): return 3\ndef g(): raise Mine\nassert f(g) == 3', 'f'),
     '`StopIteration`':
         ('def f(): raise StopIteration', 'try: f()\nexcept StopIteration: pass\nelse: assert False', 'f'),
     '`json.dumps(g[0])`':

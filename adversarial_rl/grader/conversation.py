@@ -16,10 +16,10 @@ from typing import Any, NoReturn
 from .codec import CONTAINERS, Extended, Link, pack, Reader, Record, share, shared_places
 from .exceptions import base_names, Exceptions, Kind, parts, RemoteError
 from .program import HELD
-from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, Unsupported
+from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, SPECIAL, Unsupported
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #b60d7f24
-_KEPT = 16   # Exceptions that are known again, the last ones
+_KEPT = 100   # Exceptions that are known again, the last ones
 
 class Lent:
     "Functions of the tests that the candidate may call, by number."
@@ -32,13 +32,13 @@ class Lent:
         "The message form of a value of the tests that is not plain data."
         if isinstance(x, Remote | RemoteError): return ['own', x._remote.number]
         if isinstance(x, Kind): return ['own', x._class.number]
-        if isinstance(x, Exception): return self.lend_error(x)
+        if isinstance(x, BaseException): return self.lend_error(x)
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
         if is_builtin: return ['builtin', name]
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
-        if isinstance(x, type) and issubclass(x, Exception):
+        if isinstance(x, type) and issubclass(x, BaseException):
             self.exceptions.setdefault(base_names(x)[0], x)
             return ['exception', *base_names(x)]
         n = self.numbers.setdefault(x if type(x) is types.MethodType else id(x), len(self.functions))
@@ -46,7 +46,7 @@ class Lent:
         texts = [t if isinstance(t, str) else default for t, default in ((name, 'function'), (x.__doc__, None))]
         return ['function' if callable(x) else 'iterator', n, *texts]
 
-    def lend_error(self, e:Exception)->list:
+    def lend_error(self, e:BaseException)->list:
         "The message form of an exception of the tests."
         number = next((n for n, known in self.raised.items() if known is e), max(self.raised, default=-1) + 1)
         self.raised[number] = BaseException.with_traceback(e, None)
@@ -60,7 +60,7 @@ class Lent:
         try: return ['value', pack(self.functions[n](*args, **kw), self.lend)]
         except StopIteration: return ['stop']
         except (Gone, Refused, Unsupported): raise
-        except Exception as e: return ['raised', pack(e, self.lend)]
+        except BaseException as e: return ['raised', pack(e, self.lend)]
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #8abf0f4c
 _ANSWERS = (4, 'value'), (3, 'raised'), (2, 'stop'), (2, 'refused'), (4, 'back')   # Length and first item of each
@@ -108,7 +108,7 @@ class Call(Conversation):
         super().__init__(link, self.borrowed, self.extended)
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
-        self.exceptions = Exceptions(self.handle_of_kind)
+        self.exceptions = Exceptions(self.handle_of_kind, SPECIAL)
         self.lent = Lent(self.exceptions.kinds)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
@@ -127,7 +127,7 @@ class Call(Conversation):
         if not isinstance(number, int): raise ValueError('not a handle')
         if use == 'theirs': return self.lent.raised[number]
         if use == 'exception' and self.is_script: return self.exceptions.kind(bases)
-        names = [x for x in bases if isinstance(x, str)] if isinstance(bases, list) else []
+        names = [x for x in bases if isinstance(x, str)] if use != 'error' and isinstance(bases, list) else []
         handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, bases=names)
         if use == 'error' and self.is_script: return self.exceptions.error(bases, handle)
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
@@ -163,7 +163,7 @@ class Call(Conversation):
 
     def raised(self, e:BaseException)->BaseException:
         "An exception that a call ended with: a test may ask it for anything, as it is no answer."
-        if isinstance(e, RemoteError) and e._remote: e._remote.origin = 'class'
+        if isinstance(e, RemoteError) and isinstance(e._remote, Handle): e._remote.origin = 'class'
         return BaseException.with_traceback(e, None)
 
     def leave(self, target:int, e:BaseException|None)->Any:

@@ -40,37 +40,39 @@ def parts(e:BaseException,           # Of a test
           lend:Callable[[Any], Any]  # As of `pack`
          )->list:                    # Packed arguments and attributes, a text, and the packed cause
     "What the program needs to make the same exception; attributes that are no plain data are left out."
-    own = [vars(c) for c in type(e).__mro__ if c.__module__ != 'builtins']
+    own, python = [vars(c) for c in type(e).__mro__ if c.__module__ != 'builtins'], builtin_of(type(e))
     names, attributes = {*vars(e), *(name for c in own for name in c if name[0] != '_')}, dict[str, Any]()
     for name in names:
         try: attributes[name] = pack(getattr(e, name), no_handle)
         except Exception: pass   # A method, say
     text = str(e) if any('__str__' in c for c in own) else None
-    return [pack(e.args, lend), {'dict': list(attributes.items())}, text, pack(e.__cause__, lend)]
+    args = python.__reduce__(e)[1]   # With the name of a file, which `args` lacks
+    return [pack(args, lend), {'dict': list(attributes.items())}, text, pack(e.__cause__, lend)]
 
 # %% ../../nbs/03_grader/24_exceptions.ipynb #a04c7de1
-_LOCAL = '_remote', '_text', 'with_traceback'
-_ASKED = '__dict__', '__cause__', '__context__', '__suppress_context__', '__notes__'
+_LOCAL = '_remote', 'with_traceback'
+_ASKED = '__dict__', '__notes__'
+_RAISED = '__cause__', '__context__', '__suppress_context__'   # A test that raises it changes these, too
 
 class RemoteError:
     "Mixin for an exception of the program: what it has is asked there."
-    _remote:Any = None   # Its handle; None where nothing is asked
-    _text = ''
+    _remote:Any = ''   # Its handle; its text where nothing is asked
 
     def __getattribute__(self, name):
-        remote = object.__getattribute__(self, '_remote')
-        if remote is None or name in _LOCAL or name[:2] == '__' and name not in _ASKED:
+        remote, is_special = object.__getattribute__(self, '_remote'), name[:2] == '__'
+        if type(remote) is str or name in _LOCAL or is_special and name not in (*_ASKED, *_RAISED):
             return object.__getattribute__(self, name)
-        return remote.ask('get', name) if name[:2] == '__' else remote.attribute(name)
+        if name in _RAISED and (found := object.__getattribute__(self, name)): return found
+        return remote.ask('get', name) if is_special else remote.attribute(name)
 
     def __setattr__(self, name, value):
-        if self._remote is None or name[:2] == '__': BaseException.__setattr__(self, name, value)
+        if type(self._remote) is str or name[:2] == '__': BaseException.__setattr__(self, name, value)
         else: self._remote.ask('set', name, value)
 
     def __delattr__(self, name): self._remote.ask('remove', name)
-    def __str__(self): return self._remote.ask('str') if self._remote else self._text
-    def __repr__(self): return self._remote.ask('repr') if self._remote else f'{type(self).__name__}({self._text})'
-    def __bool__(self): return self._remote is None or self._remote.ask('bool')
+    def __str__(self): return self._remote if type(self._remote) is str else self._remote.ask('str')
+    def __repr__(self): return self._remote if type(self._remote) is str else self._remote.ask('repr')
+    def __bool__(self): return type(self._remote) is str or self._remote.ask('bool')
     def __copy__(self): return self._remote.copied('copy')
     def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
 
@@ -80,6 +82,12 @@ class Kind(type):
     __doc__ = property(lambda cls: cls._class.ask('get', '__doc__'))
     def __call__(cls, *args, **kw): return cls._class.calls(args, kw)
     def __getattr__(cls, name): return cls._class.attribute(name)
+
+    def __setattr__(cls, name, value):
+        if name[:2] == '__': type.__setattr__(cls, name, value)
+        else: cls._class.ask('set', name, value)
+
+    def __delattr__(cls, name): cls._class.ask('remove', name)
 
 def _with_remote(kind:type)->Any:
     "The class of a kind's exceptions that are the program's."
@@ -101,21 +109,26 @@ def _of_library(name:str)->type|None:
 
 class Exceptions:
     "The program's exceptions and their classes, as the judge has them."
-    def __init__(self, handle:Callable[[int, str], Any]): # Makes the handle of a class of its number and name
-        self.handle = handle
+    def __init__(self, handle:Callable[[int, str], Any], # Makes the handle of a class of its number and name
+                 methods:dict[str, Any]                  # Special methods that an exception may have
+                ):
+        self.handle, self.methods = handle, methods
         self.kinds = dict[int|str, type]()   # Of the program by number; of the tests and the library by name
-        self.with_remote = dict[type, Any]()   # Of each kind
+        self.with_remote = dict[Any, Any]()   # Of each kind
         self.errors:WeakValueDictionary[int, Any] = WeakValueDictionary()   # By number
 
-    def kind(self, form:Any)->type: # [number, name, forms of its bases], or the name of a class of Python's
+    def kind(self, form:Any)->type: # As of `Host.described`
         "The class of this form, which is untrusted; raises `ValueError` or `TypeError` for another."
         if isinstance(form, str): return self.of_python(form)
-        number, name, bases = form
-        if not isinstance(number, int) or not isinstance(name, str): raise ValueError('not a class')
-        if found := self.kinds.get(name) or _of_library(name): return found
-        key = name if '.' in name else number   # The program's own have no module
+        number, module, name, bases, methods = form
+        if type(number) is not int or type(module) is not str or type(name) is not str: raise ValueError('not a class')
+        key = f'{module}.{name}' if module else number   # The program's own have no module
+        if key not in self.kinds and module and (found := _of_library(f'{module}.{name}')): return found
         if len(self.kinds) > _MOST: raise ValueError('too many classes')
-        if key not in self.kinds: self.kinds[key] = self.made(number, name, list(map(self.kind, bases)))
+        if key not in self.kinds:
+            content = {x: self.methods[x] for x in methods if x in self.methods}
+            content |= {'__module__': module or 'candidate', '_class': self.handle(number, name)}
+            self.kinds[key] = self.made(name, list(map(self.kind, bases)), content)
         return self.kinds[key]
 
     def of_python(self, name:str)->type:
@@ -124,30 +137,31 @@ class Exceptions:
         kind = vars(builtins).get(short)
         if not isinstance(kind, type) or not issubclass(kind, BaseException): raise ValueError('not an exception')
         if not issubclass(kind, _NOT_RAISED): return kind
-        return self.kinds.setdefault(name, type(short, (Exception,), {'__module__': 'builtins'}))
+        base = Exception if issubclass(kind, Exception) else BaseException
+        return self.kinds.setdefault(name, type(short, (base,), {'__module__': 'builtins'}))
 
-    def made(self, number:int, name:str, bases:list[type])->type:
+    def made(self, name:str, bases:list[type], content:dict[str, Any])->type:
         "A class of the program's, or of a module that the judge does not have."
-        module, _, short = name.rpartition('.')
-        content = {'__module__': module or 'candidate', '_class': self.handle(number, short)}
         found = [x for x in dict.fromkeys(bases) if not any(x is not y and issubclass(y, x) for y in bases)]
-        try: return Kind(short, tuple(found) or (Exception,), content)
-        except TypeError: return Kind(short, tuple(found[:1]), content)   # No order of the others is possible
+        try: return Kind(name, tuple(found) or (Exception,), content)
+        except TypeError: return Kind(name, tuple(found[:1]), content)   # No order of the others is possible
 
     def error(self, form:Any, remote:Any)->BaseException: # A form as of `kind`, and a handle
-        "The exception of the program that has this handle, always the same."
+        "The exception of the program that has this handle, always the same; it was an answer the last time, or not."
         kind, number = self.kind(form), remote.number
         if number not in self.errors:
             if kind not in self.with_remote: self.with_remote[kind] = _with_remote(kind)
             cls = self.with_remote[kind]
             self.errors[number] = e = builtin_of(cls).__new__(cls)
             BaseException.__setattr__(e, '_remote', remote)
+        self.errors[number]._remote.origin = remote.origin
         return self.errors[number]
 
     def told(self, name:str, python:Any, text:str)->BaseException: # The name of a class of Python's, and `str` of it
         "An exception of which nothing can be asked."
-        kind = self.of_python(python)
-        cls:Any = type(name, (RemoteError, kind), {'__module__': 'candidate'})
-        e = builtin_of(kind).__new__(cls)
-        BaseException.__setattr__(e, '_text', text)
+        kind, key = self.of_python(python), (name, python)
+        if key not in self.with_remote:
+            self.with_remote[key] = type(name, (RemoteError, kind), {'__module__': 'candidate'})
+        e = builtin_of(kind).__new__(self.with_remote[key])
+        BaseException.__setattr__(e, '_remote', text)
         return e

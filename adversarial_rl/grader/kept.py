@@ -34,17 +34,47 @@ def _given(x:ast.AST)->list[str]:
     return [key_of(x)]
 
 # %% ../../nbs/03_grader/29_kept.ipynb #7b60e008
-def changes_given(scope:Scope)->bool:
-    "Whether tests change a container after an object of the program has got it, which has a copy."
-    containers, given = new_containers(scope.nodes), dict[str, int]()
-    for x in scope.nodes if containers else []:
+_MOST_KEYS = 50   # Variables of one scope, so that the time is bounded
+_Place = tuple[int, int]   # Line and column
+
+def _place(x:ast.AST)->_Place: return getattr(x, 'lineno', 0), getattr(x, 'col_offset', 0)
+
+def _gifts(scope:Scope)->tuple[dict[str, _Place], list[tuple[_Place, list[str]]]]:
+    "Where objects of the program first get each variable; where they are used, and with which variables."
+    given, uses = dict[str, _Place](), list[tuple[_Place, list[str]]]()
+    called = dict[int, list[str]]()   # Identity of an object of a method's call -> variables that the call has
+    for x in scope.nodes:
+        held, is_call = list[str](), isinstance(x, ast.Call)
         match x:
             case ast.Call(func=f, args=args, keywords=keywords) if scope.instance(x) or (
                     isinstance(f, ast.Attribute) and scope.instance(f.value)):
                 held = [name for y in [*args, *(k.value for k in keywords)] for name in _given(y)]
-            case ast.Assign(targets=[ast.Attribute(value=y)], value=value) if scope.instance(y): held = _given(value)
+                if isinstance(f, ast.Attribute): called[id(f.value)] = held
+            case ast.Assign(targets=[ast.Attribute(value=y)], value=value) if scope.instance(y):
+                held = _given(value)
+                called[id(y)] = held
+            case ast.Name(ctx=ast.Load()) | ast.Attribute(ctx=ast.Load()) | ast.Subscript(ctx=ast.Load()): pass
             case _: continue
-        given |= {name: min(x.lineno, given.get(name, x.lineno)) for name in held if name in containers}
-    changed = map(holder, changed_containers(scope.nodes)) if given else []
-    added = [x.target for x in scope.nodes if isinstance(x, ast.AugAssign)] if given else []
-    return any(x.lineno > given.get(key_of(x), x.lineno) for x in [*changed, *added])
+        for name in held: given[name] = min(_place(x), given.get(name, _place(x)))
+        if not is_call and scope.instance(x): uses.append((_place(x), called.get(id(x), [])))
+    return given, uses
+
+def changes_given(scope:Scope)->bool:
+    "Whether tests change a container after an object of the program has got it, and then ask an object without it."
+    given, uses = _gifts(scope)
+    if not given: return False
+    made, changes, added = new_containers(scope.nodes), dict[str, list[tuple[_Place, bool]]](), set[int]()
+    def note(x, is_change): changes.setdefault(key_of(x), []).append((_place(x), is_change))
+    for y in map(holder, changed_containers(scope.nodes)):
+        if not scope.instance(y): note(y, True)
+    for x in scope.nodes:   # Parents come first
+        match x:
+            case ast.AugAssign(target=target):
+                added.add(id(target))
+                if key_of(target) in made: note(target, True)
+            case ast.Name(ctx=ast.Store()) | ast.Attribute(ctx=ast.Store()) if id(x) not in added:
+                note(x, False)   # It holds something else from here on
+    for key in [key for key in given if key and key in changes][:_MOST_KEYS]:
+        later = sorted(x for x in changes[key] if x[0] > given[key])
+        if later and later[0][1] and any(place > later[0][0] and key not in names for place, names in uses): return True
+    return False

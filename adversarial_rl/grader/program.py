@@ -68,7 +68,7 @@ def known_names(kind:type)->list[str]:
 
 # %% ../../nbs/03_grader/25_program.ipynb #72c6e1a9
 _NO_MEMORY: list[Any] = ['raised', {'handle': [None, 'error', 'MemoryError', 'builtins.MemoryError', '']}, []]
-_KEPT = 16   # Exceptions of the tests that are known again, the last ones
+_KEPT = 100   # Exceptions of the tests that are known again, the last ones
 
 class Host:
     "Owns the program's objects and answers requests until the judge is gone."
@@ -108,12 +108,15 @@ class Host:
         return [self.number_of(e), 'error', type(e).__name__[:100], self.described(type(e))]
 
     def described(self, kind:type)->str|list:
-        "A class of exceptions: the name of one of Python's; else its number, its name and its bases."
+        "A class of exceptions: the name of one of Python's; else its number, module, name, bases and special methods."
         module, name = str(kind.__module__)[:100], str(kind.__name__)[:100]
         if vars(builtins).get(name) is kind: return f'builtins.{name}'
         known = self.exceptions.get(f'{module}.{name}') or getattr(sys.modules.get(module), name, None)
-        name = f'{module}.{name}' if known is kind and module not in PROGRAM else name.replace('.', '_')
-        return [self.number_of(kind), name, [self.described(x) for x in kind.__bases__ if issubclass(x, BaseException)]]
+        module = module if known is kind and module not in PROGRAM else ''
+        bases = [self.described(x) for x in kind.__bases__ if issubclass(x, BaseException)]
+        mixins = [c for c in kind.__mro__[1:] if not issubclass(c, BaseException) and c is not object]
+        methods = [x for c in (kind, *mixins) for x in vars(c) if x[:2] == x[-2:] == '__'][:200]
+        return [self.number_of(kind), module, name, bases, methods]
 
     def told(self, e:BaseException)->dict[str, list]:
         "The message form of an exception that ends a test: nobody asks for more than its text."
@@ -160,13 +163,13 @@ class Host:
 
     def rebuilt(self, number:int, parts:str, *names:str)->BaseException:
         "The exception of the tests that has this number, a copy of it when it first comes."
-        for e, n in self.raised:
-            if n == number: return e
         args, attributes, text, cause = self.read(parts.encode())
-        e = new_exception(self.exception([*names]), args)
-        vars(e).update(attributes | ({} if text is None else {'__str__': text}))
-        e.__cause__ = cause
-        self.raised = [*self.raised[1 - _KEPT:], (e, number)]
+        e = next((e for e, n in self.raised if n == number), None)
+        if e is None:
+            e = new_exception(self.exception([*names]), args)
+            e.__cause__ = cause
+            self.raised = [*self.raised[1 - _KEPT:], (e, number)]
+        vars(e).update(attributes | ({} if text is None else {'__str__': text}))   # The tests may have changed them
         return e
 
     def serve(self):
