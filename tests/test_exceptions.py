@@ -63,6 +63,9 @@ class Counted(Exception):
     def __init__(self): Counted.count += 1
 def counts(): raise Counted
 def status_of(e): return e.status
+class Doubtful(Exception):
+    def __bool__(self): raise RuntimeError
+def doubtful(): raise Doubtful(1)
 def run(): raise subprocess.CalledProcessError(3, 'ls')
 def named(): raise ImportError('x', name='y')
 def objects(): raise ValueError(Node(1), Node(2))
@@ -95,7 +98,8 @@ def wraps():
     except KeyError as e: raise Bad('w') from e
 '''
 NAMES = '''Base Bad Worse Other Both Node Shown f bad caused alone both raises loads noted opens run named objects safe
-name cause text retryable retry gives_up wraps file_of final keeps_on Several Counted counts status_of'''.split()
+name cause text retryable retry gives_up wraps file_of final keeps_on Several Counted counts status_of
+doubtful'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
 
@@ -151,6 +155,9 @@ PASS = {
                             + caught('retry(g, 2, (Mine, ValueError))', 'assert e.args == ("a",)', 'Mine'),
     'a text of the tests': 'class Mine(Exception):\n    def __str__(self): return "mine"\n'
                            'def g(): raise Mine("raw")\nassert text(g) == "mine"',
+    'an empty text of the tests': 'class Mine(Exception):\n    def __str__(self): return ""\n'
+                                  'def g(): raise Mine("raw")\nassert text(g) == ""',
+    'one whose truth fails': caught('doubtful()', 'assert e.args == (1,)'),
     'an exception in another': 'def g():\n    try: {}[1]\n    except KeyError as e: raise ValueError(e)\n'
                                'assert text(g) == "1"',
     'a class attribute of the tests': 'class Mine(Exception): retryable = True\ndef g(): raise Mine\n'

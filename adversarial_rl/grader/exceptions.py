@@ -148,14 +148,13 @@ class Exceptions:
 
     def error(self, form:Any, remote:Any)->BaseException: # A form as of `kind`, and a handle
         "The exception of the program that has this handle, always the same; it was an answer the last time, or not."
-        kind, number = self.kind(form), remote.number
-        if number not in self.errors:
+        kind, e = self.kind(form), self.errors.get(remote.number)
+        if e is None:
             if kind not in self.with_remote: self.with_remote[kind] = _with_remote(kind)
-            cls = self.with_remote[kind]
-            self.errors[number] = e = builtin_of(cls).__new__(cls)
+            self.errors[remote.number] = e = builtin_of(kind).__new__(self.with_remote[kind])
             BaseException.__setattr__(e, '_remote', remote)
-        self.errors[number]._remote.origin = remote.origin
-        return self.errors[number]
+        e._remote.origin = remote.origin
+        return e
 
     def told(self, name:str, python:Any, text:str)->BaseException: # The name of a class of Python's, and `str` of it
         "An exception of which nothing can be asked."

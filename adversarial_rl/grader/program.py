@@ -104,7 +104,7 @@ class Host:
         for known, n in self.raised:
             if known is e: return [n, 'theirs', '', []]
         for x in (e, e.__cause__, e.__context__):
-            if x: x.__traceback__ = None
+            if x is not None: x.__traceback__ = None
         return [self.number_of(e), 'error', type(e).__name__[:100], self.described(type(e))]
 
     def described(self, kind:type)->str|list:
@@ -143,7 +143,7 @@ class Host:
         if isinstance(kind, type) and issubclass(kind, BaseException): return kind
         if names[0] not in self.exceptions:
             base:Any = self.exception(names[1:]) if names[1:] else Exception
-            def text(e): return vars(e).get('__str__') or base.__str__(e)
+            def text(e): return vars(e)['__str__'] if '__str__' in vars(e) else base.__str__(e)
             self.exceptions[names[0]] = type(name, (base,), {'__module__': module or 'candidate', '__str__': text})
         return self.exceptions[names[0]]
 
