@@ -274,3 +274,18 @@ def test_no_exception_means_something_to_the_judge(name, module):
         for test in (CASE + 'self.assertEqual(f(1), 2)', CASE + 'with self.subTest(1): self.assertEqual(f(1), 2)'):
             o = grade(code, [test], function_name='f')
             assert o.judged and not o.passed, o
+
+
+@pytest.mark.parametrize('kind', ['"builtins.StopIteration"', '[6, "builtins", "StopIteration", [], []]'])
+def test_no_forged_exception_ends_a_loop(kind):
+    code = ('import json, os, struct\ndef f(x):\n'
+            f'    raw = json.dumps(["raised", {{"handle": [5, "error", "StopIteration", {kind}]}}, []]).encode()\n'
+            '    os.write(4, struct.pack(">I", len(raw)) + raw)')
+    o = grade(code, ['for x, y in zip(map(f, [1]), [5]): assert x == y\nassert True'], function_name='f')
+    assert o.judged and not o.passed and o.kind == 'runtime_error', o
+
+
+def test_an_exception_of_the_judge_for_want_of_memory_can_be_given_back():
+    code = 'def f(x):\n    if x is None: raise MemoryError\n    return type(x).__name__'
+    test = 'try: f(None)\nexcept MemoryError as e: found = e\nassert f(found) == "MemoryError"'
+    assert grade(code, [test], function_name='f').passed

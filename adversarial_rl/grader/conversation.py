@@ -8,13 +8,14 @@ __all__ = ['Lent', 'Conversation', 'Call', 'refresh']
 # %% ../../nbs/03_grader/27_conversation.ipynb #7b40e003
 import builtins
 import json
+import sys
 import types
 from collections import deque
 from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .codec import CONTAINERS, Extended, Link, pack, Reader, Record, share, shared_places
-from .exceptions import base_names, Exceptions, Kind, parts, RemoteError
+from .exceptions import base_names, builtin_of, Exceptions, Kind, parts, RemoteError, ToldError
 from .program import HELD
 from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, SPECIAL, Unsupported
 
@@ -22,9 +23,9 @@ from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, SPECIAL, Uns
 _KEPT = 100   # Exceptions that are known again, the last ones
 
 class Lent:
-    "Functions of the tests that the candidate may call, by number."
-    def __init__(self, exceptions:dict[Any, type]): # Classes that the candidate may raise, by name; it adds some
-        self.exceptions, self.functions = exceptions, list[Callable]()
+    "What the tests lend to the program: functions, iterators and exceptions by number, classes of exceptions by name."
+    def __init__(self, kinds:dict[str, type]): # Where to note classes of exceptions that the tests define
+        self.kinds, self.functions = kinds, list[Callable]()
         self.numbers:dict[Any, int] = {}   # Identity of a function, or a bound method -> its number
         self.raised:dict[int, BaseException] = {}   # Exceptions of the tests, by number; the last ones
 
@@ -39,7 +40,7 @@ class Lent:
         is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
         if isinstance(x, type) and issubclass(x, BaseException):
-            self.exceptions.setdefault(base_names(x)[0], x)
+            self.note(x)
             return ['exception', *base_names(x)]
         n = self.numbers.setdefault(x if type(x) is types.MethodType else id(x), len(self.functions))
         if n == len(self.functions): self.functions.append(x if callable(x) else x.__next__)
@@ -51,9 +52,14 @@ class Lent:
         number = next((n for n, known in self.raised.items() if known is e), max(self.raised, default=-1) + 1)
         self.raised[number] = BaseException.with_traceback(e, None)
         self.raised.pop(number - _KEPT, None)
-        self.exceptions.setdefault(base_names(type(e))[0], type(e))
+        self.note(type(e))
         try: return ['error', number, json.dumps(parts(e, self.lend)), *base_names(type(e))]
         except ValueError as problem: raise Unsupported(f'an exception of the tests: {problem}') from None
+
+    def note(self, kind:type):
+        "Note a class of exceptions that the program may raise, if no module has it."
+        if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
+            self.kinds.setdefault(base_names(kind)[0], kind)
 
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."
@@ -109,7 +115,7 @@ class Call(Conversation):
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
         self.exceptions = Exceptions(self.handle_of_kind, SPECIAL)
-        self.lent = Lent(self.exceptions.kinds)
+        self.lent = Lent(self.exceptions.of_tests)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
@@ -163,7 +169,7 @@ class Call(Conversation):
 
     def raised(self, e:BaseException)->BaseException:
         "An exception that a call ended with: a test may ask it for anything, as it is no answer."
-        if isinstance(e, RemoteError) and isinstance(e._remote, Handle): e._remote.origin = 'class'
+        if isinstance(e, RemoteError): e._remote.origin = 'class'
         return BaseException.with_traceback(e, None)
 
     def leave(self, target:int, e:BaseException|None)->Any:
@@ -191,6 +197,7 @@ class Call(Conversation):
         if type(x) is Record: return self.records.setdefault(x._name, type(x._name, (Record,), {}))
         if isinstance(x, Extended): x = x._object
         if isinstance(x, RemoteError): return x.__class__
+        if isinstance(x, ToldError): return builtin_of(type(x))
         if isinstance(x, Kind): return type
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')

@@ -24,7 +24,7 @@ from functools import partial
 from typing import Any
 
 from .codec import CONTAINERS, Link, NATIVE, pack, Reader, Record, share, shared_places
-from .exceptions import base_names, builtin_of, new_exception, PROGRAM
+from .exceptions import builtin_of, new_exception, PROGRAM
 from .execution import flush_output, run_step
 
 # %% ../../nbs/03_grader/25_program.ipynb #51c5b2c8
@@ -54,11 +54,10 @@ def kind_of(x:object)->str:
     if callable(x): return 'callable'
     return 'iterator' if hasattr(type(x), '__next__') else 'object'
 
-_EXCEPTIONS = [x for x in vars(builtins).values() if isinstance(x, type) and issubclass(x, Exception)]
 # Classes of Python's that tests know, and whose instances may stay in the program
 KNOWN: dict[str, type] = {t.__name__: t for t in (
     types.GeneratorType, types.SimpleNamespace, enumerate, filter, map, partial, reversed, zip, re.Match, re.Pattern,
-    io.BytesIO, io.StringIO, *_EXCEPTIONS)}
+    io.BytesIO, io.StringIO)}
 HELD: dict[str, type] = {t.__name__: t for t in CONTAINERS}   # A script's proxies of containers are instances of these
 
 def known_names(kind:type)->list[str]:
@@ -91,7 +90,7 @@ class Host:
             return [self.number_of(x), 'exception', kind.__name__[:100], self.described(x)]
         n = self.number_of(x) if isinstance(x, type) else len(self.lent)
         if n == len(self.lent): self.lent.append(x)
-        return [n, kind_of(x), kind.__name__[:100], base_names(x) if isinstance(x, type) else known_names(kind)]
+        return [n, kind_of(x), kind.__name__[:100], [] if isinstance(x, type) else known_names(kind)]
 
     def number_of(self, x:Any)->int:
         "The number of a class or an exception, always the same."
@@ -139,6 +138,7 @@ class Host:
     def exception(self, names:list[str])->type:
         "A class of exceptions of the tests: Python's, the program's own, or one of this name."
         module, _, name = names[0].rpartition('.')
+        # Without a module it is the program's own, from which one of the tests derives
         kind:Any = getattr(sys.modules.get(module), name, None) if module else self.namespace.get(name)
         if isinstance(kind, type) and issubclass(kind, BaseException): return kind
         if names[0] not in self.exceptions:
