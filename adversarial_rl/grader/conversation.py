@@ -187,7 +187,7 @@ class Call(Conversation):
 
     def shared(self, values:list, places:Any)->Any:
         "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
-        def may(way, new, old): return way[0] == len(values) - 1 and type(new) is type(old) and new == old   # Not stale
+        def may(way, new, old): return way[0] == len(values) - 1 and type(new) is type(old) and new == old   # If still equal
         try: share(values, places, may)
         except Exception: self.fail(Refused('the answer cannot be read'))
         return values[-1]
@@ -222,7 +222,7 @@ class Call(Conversation):
         for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
             values[name] = self.living('live_name', self.aliases.get(name, name))
         for name, x in values.items():
-            # That it is an exception is an answer, too: a program cannot make a class one to be masked
+            # That a class is one of exceptions is an answer, too: or a program could make it one to be left out
             if not isinstance(x, RemoteCallable): self.answered = True
             if isinstance(x, Remote) and x._remote.form in ('class', 'exception'):
                 values[name] = x = self.classes.setdefault(x._remote.number, x)

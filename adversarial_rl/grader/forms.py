@@ -72,7 +72,7 @@ def _check(name:str, given:list)->None:
         raise TypeError('an iterator differs from process to process')
 
 def _apply(name:str, args:tuple, keywords:dict[str, Any])->Any:
-    "The value of a function of Python's. An iterator may be an argument, and nothing else: no text, no item, no key."
+    "Call one of `FUNCTIONS`; `TypeError` if the result would depend on an address: a set's order, an iterator's text."
     if name == 'dict': args = tuple(list(x) if _is_address(x) else x for x in args)   # Its pairs are seen, too
     _check(name, [*args, *keywords.values()])
     if name in ('map', 'filter') and args: args = _guarded(args[0]), *args[1:]
@@ -104,7 +104,7 @@ def _compare(names:list[str], sides:list[Later])->Any:
     return result
 
 def _known(form:list, call:Call, asserted:bool)->Later:
-    "The value of a form, or its exception, of which the program has been asked all."
+    "Evaluate a form now; what is returned gives its value, or raises its exception."
     try:
         value = evaluate(form, call)
         if asserted and isinstance(value, Remote): value = bool(value)

@@ -45,7 +45,7 @@ def _taken(nodes:list[ast.AST], modules:tuple[str, ...])->set[str]:
     return names | _FOREIGN | library_names().keys()
 
 def _binds_all(tree:ast.Module, modules:tuple[str, ...])->bool:
-    "Whether a name may be another module's, all of whose names are imported, or one bound before all of the program's."
+    "Whether an `import *` makes it unclear where a name comes from."
     def is_theirs(x): return isinstance(x, ast.ImportFrom) and x.module in modules
     stars = [x for x in ast.walk(tree) if isinstance(x, ast.ImportFrom) and x.names[0].name == '*']
     theirs = list(filter(is_theirs, stars))
@@ -103,7 +103,7 @@ class Direct(NamedTuple):
 def direct(test:str,                     # Source
            entry_points:tuple[str, ...]=() # All that it may ask of the program, if they are stated
           )->Direct:
-    "The test without imports of the program, whose names it has anyway: from `candidate`, or of entry points."
+    "Remove the imports of the program from a test, and write its names alone: `f(1)` for `candidate.f(1)`."
     imported = set(re.findall(r'^[ \t]*(?:import|from)[ \t]+([\w.]+)', test, re.MULTILINE))
     others = bool(entry_points) and not imported <= sys.stdlib_module_names
     if not others and not _OF_PROGRAM.search(test): return Direct(test, {}, '')

@@ -43,7 +43,7 @@ VERDICTS:dict[type[BaseException], str] = {
     Gone: 'gone', Refused: 'assertion_failure', Unsupported: 'unsupported', MemoryError: 'memory_limit'}
 
 def _one_test(call:Call, run:Callable[[], Step])->Step:
-    "The verdict of a test: a violation by the program counts before anything that the test says."
+    "The verdict of a test: a problem of the conversation, such as a dead program, counts before what the test found."
     try: step = run()
     except MemoryError: step = Step('memory_limit', 'MemoryError')
     except (Gone, Refused, Unsupported) as e: call.problem = call.problem or e
@@ -62,7 +62,7 @@ def _value_text(value:Any)->str: # '' for what is not plain data, or is longer t
 
 def _ask_lines(call:Call, lines:list # [form, what to say if it is false; None for an expression] of each
               )->Callable[[], Step]:
-    "Ask the program all that a test needs. The first failure counts; a test that is one expression tells its value."
+    "Ask now; what is returned compares. The first failure counts; a test that is one expression tells its value."
     asked, told = [(ask(form, call, text is not None), text) for form, text in lines], ''
     def one(later, text):
         def check():
@@ -77,7 +77,7 @@ def _ask_lines(call:Call, lines:list # [form, what to say if it is false; None f
     return decide
 
 def _ask_test(call:Call, lines:list)->Callable[[], Step]:
-    "Ask the program all that a test needs; its verdict, for later."
+    "Ask all that a whole test needs; what is returned is its verdict, with the problems of that time."
     call.answered = False
     decide = _ask_lines(call, lines)
     problem, answered, call.problem = call.problem, call.answered, None
@@ -97,7 +97,7 @@ def run_cases(space:dict[str, Any]):
         raise AssertionError(f'{case}: {text.strip().splitlines()[-1]}')
 
 def _note(failed:list[str], text:str):
-    "Note an assert that fails, and go on; not for ever."
+    "Note an assert that fails and go on; end the test after 1000."
     failed.append(text)
     if len(failed) > 1000: raise AssertionError(text)
 
@@ -152,9 +152,9 @@ def _judge_data(call:Call, tests:list, say:Callable[..., None]):
 
 def judge(link:Link,             # To the candidate
           tests:list,            # Lists of asserts, or one script
-          say:Callable[..., None] # Called with (kind, message, seconds) after each step
+          say:Callable[..., None] # Called with (kind, message, seconds) after each step; 'asked', 'deciding' between
          ):
-    "Run every test; the report is the verdict."
+    "Run every test, and say the verdict of each."
     kind, message = _wait_for_program(link)
     say(kind, message)
     if kind != 'ok': return

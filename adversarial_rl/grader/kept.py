@@ -42,7 +42,7 @@ def _place(x:ast.AST)->_Place: return getattr(x, 'lineno', 0), getattr(x, 'col_o
 def _gifts(scope:Scope)->tuple[dict[str, _Place], list[tuple[_Place, list[str]]]]:
     "Where objects of the program first get each variable; where they are used, and with which variables."
     given, uses = dict[str, _Place](), list[tuple[_Place, list[str]]]()
-    called = dict[int, list[str]]()   # Identity of an object of a method's call -> variables that the call has
+    called = dict[int, list[str]]()   # Identity of an object -> variables that a call of its method has
     for x in scope.nodes:
         held, is_call = list[str](), isinstance(x, ast.Call)
         match x:

@@ -261,7 +261,7 @@ def holder(x:ast.expr)->ast.expr: # `a.b` for `a.b[0][1]`
 def objects_meet(tree:ast.AST,           # A test
                  classes:Collection[str] # Names of classes of the program
                 )->bool:
-    "Whether a test compares or combines instances of these classes, or a function of Python's does."
+    "Whether a test, or a function of Python's, compares or combines instances of these classes, or asks for protocols."
     scopes = scopes_of(tree, classes)
     return any(map(_meet, scopes)) or _combined(scopes)
 

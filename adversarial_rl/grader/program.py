@@ -80,10 +80,10 @@ class Host:
         self.numbers:dict[int, int] = {}   # Identity of a class or an exception -> its number
         self.functions:dict[int, Callable] = {}   # Those of the judge that call back, by number
         self.exceptions:dict[str, type] = {}   # Those of the tests, by name
-        self.raised:list[tuple[BaseException, int]] = []   # Exceptions that they raised, with the judge's numbers
+        self.raised:list[tuple[BaseException, int]] = []   # Their last exceptions, with the judge's numbers
 
     def lend(self, x:Any)->list:
-        "The message form of an object: its number, kind, class, and the bases of a class, or which of `KNOWN` it is."
+        "The handle of an object: number, use, name of its class, and which of `KNOWN` it is, or what is `described`."
         kind = type(x)
         if issubclass(kind, BaseException) and self.is_script: return self.lend_error(x)
         if kind_of(x) == 'exception' and self.is_script:
@@ -118,14 +118,14 @@ class Host:
         return [self.number_of(kind), module, name, bases, methods]
 
     def told(self, e:BaseException)->dict[str, list]:
-        "The message form of an exception that ends a test: nobody asks for more than its text."
+        "The form of an exception that a call raised: a handle for a script; else its text, as data asks for no more."
         if self.is_script: return {'handle': self.lend(e)}
         try: text = str(e)[:1000]
         except BaseException: text = '(unprintable)'
         return {'handle': [None, 'error', type(e).__name__[:100], f'builtins.{builtin_of(type(e)).__name__}', text]}
 
     def borrowed(self, form:list)->Any:
-        "Resolve a reference from the judge: the program's own object, a builtin, or a function that calls back."
+        "What a reference of the judge stands for: an object of the program, or what the judge lends, see `Lent.lend`."
         kind, n, *texts = form
         if kind == 'exception': return self.exception(form[1:])
         if kind == 'error': return self.rebuilt(n, *texts)
@@ -225,7 +225,7 @@ class Host:
 
 # %% ../../nbs/03_grader/25_program.ipynb #9af55d29
 def candidate(link:Link, code:str, name:str='candidate', is_script:bool=False):
-    "Run a candidate as this module: compile, run, answer; returns when the judge is gone."
+    "Run a program as the module `name`, then answer requests until the judge closes the pipe."
     module, memory = types.ModuleType(name), resource.RLIMIT_AS
     module.__file__ = f'{name}.py'
     linecache.cache.update(dict.fromkeys(('program', module.__file__), (lambda: code,)))   # For `inspect.getsource`
@@ -256,6 +256,6 @@ def in_thread(code:str, is_script:bool=False)->Iterator[Link]:
     thread.start()
     try: yield Link(r2, w1)
     finally:
-        os.close(w1)   # The program's end is told that nobody asks
+        os.close(w1)   # The candidate reads the end and stops
         thread.join()
         os.close(r2)

@@ -19,8 +19,8 @@ from .program import DOINGS, HELD, KNOWN
 
 # %% ../../nbs/03_grader/26_proxies.ipynb #af23230e
 class Gone(BaseException): "The candidate's process has ended."
-class Refused(Exception): "A test used a value that is not plain data in a way that is not allowed."
-class Unsupported(Exception): "A test passes an object that is not plain data before the program has answered."
+class Refused(Exception): "The test fails: it used an object in a forbidden way, or the program sent no valid answer."
+class Unsupported(Exception): "A test passes a value that cannot be lent, before the program has answered anything."
 
 def _refuse(name:str)->Callable:
     def method(self, *others):
@@ -86,7 +86,7 @@ class Remote:
     def __copy__(self): return self._remote.copied('copy')
     def __deepcopy__(self, memo): return self._remote.copied('deepcopy')
 
-    def __eq__(self, x): # Two classes of one number are the same, and no result is None; nothing is asked
+    def __eq__(self, x): # Two of one number are the same, no result is None; only objects under test are asked
         if x is None: return self._remote.origin == 'class' and self._remote.ask('is_none')
         return isinstance(x, Remote) and x._remote.number == self._remote.number or _refuse('__eq__')(self, x)
 
