@@ -187,7 +187,8 @@ class Call(Conversation):
 
     def shared(self, values:list, places:Any)->Any:
         "The last value, a result, with what it shares with the others and in itself; the places are untrusted."
-        def may(way, new, old): return way[0] == len(values) - 1 and type(new) is type(old) and new == old   # If still equal
+        # Not into arguments, and only what is still equal
+        def may(way, new, old): return way[0] == len(values) - 1 and type(new) is type(old) and new == old
         try: share(values, places, may)
         except Exception: self.fail(Refused('the answer cannot be read'))
         return values[-1]
