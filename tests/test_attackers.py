@@ -1473,3 +1473,14 @@ def test_an_odd_exception_leaves_the_judge_alive():
     'def _t(): assert f(5) == 6\ntest_more = _t\nassert f(0) == 1'])
 def test_a_file_with_tests_that_nobody_finds_is_not_judged(text):
     assert grade('def f(x): return 1', [text], function_name='f').kind == 'unsupported'
+
+
+@pytest.mark.parametrize('test', [
+    'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertIsNotNone(CONST)',
+    'for x in (CONST, 1): assert x is not None', 'x = 1\nassert CONST is not None or x == 2'])
+@pytest.mark.parametrize('own', ['CONST = {}', 'def CONST(): pass', 'class CONST: pass',
+                                 'class CONST(Exception): pass'])
+def test_what_a_variable_is_masks_no_program(own, test):
+    "A test that only looks at a callable variable asked nothing, so its program was left out with all its tests."
+    o = grade(f'{own}\ndef f(x): return 0', [test, 'assert f(1) == 2'], function_name=['f', 'CONST'])
+    assert o.judged and o.per_test == (True, False), o

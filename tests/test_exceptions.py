@@ -63,6 +63,7 @@ class Counted(Exception):
     def __init__(self): Counted.count += 1
 def counts(): raise Counted
 def status_of(e): return e.status
+class System(OSError): errno = 5
 class Doubtful(Exception):
     def __bool__(self): raise RuntimeError
 def doubtful(): raise Doubtful(1)
@@ -98,7 +99,7 @@ def wraps():
     except KeyError as e: raise Bad('w') from e
 '''
 NAMES = '''Base Bad Worse Other Both Node Shown f bad caused alone both raises loads noted opens run named objects safe
-name cause text retryable retry gives_up wraps file_of final keeps_on Several Counted counts status_of
+name cause text retryable retry gives_up wraps file_of final keeps_on Several Counted counts status_of System
 doubtful'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
@@ -182,6 +183,8 @@ PASS = {
                            '    except Bad as e: assert isinstance(e.__context__, KeyError)',
     'one that the test changes': 'class Mine(Exception): pass\ne = Mine()\ne.status = 1\nassert status_of(e) == 1\n'
                                  'e.status = 2\nassert status_of(e) == 2',
+    'a text of its class': caught('f(1)', 'assert e.__doc__ is None and Bad.__doc__ == "Told."', 'Worse'),
+    'attributes that other exceptions have': 'assert System.errno == 5 and Bad.args is not None',
     'a private attribute': 'e = Bad(1)\ne._text = "mine"\nassert e._text == "mine"',
     'many of the tests': 'made = [KeyError(i) for i in range(50)]\ndef g(i): raise made[i]\n'
                          'assert all(safe(lambda: g(i)) in [made[i]] for i in range(50))',
@@ -233,6 +236,11 @@ FAIL = {   # Programs, and tests that they do not pass
     'order': (ERROR + 'def __lt__(self, x): return True\ndef f(x): raise Error',
               '\n    try: e < e\n    except TypeError: pass\n    else: assert False'),
     'function': (ERROR + 'def __call__(self): return 1\ndef f(x): raise Error', 'assert not callable(e)'),
+    'class attribute that others have': (ERROR + 'args = 3\ndef f(x): raise Error', 'assert Error.args != 3'),
+    'text of its class': ('class Error(Exception): "Told."\ndef f(x): raise Error', 'assert e.__doc__ is None'),
+    'class that derives from it': (ERROR + 'pass\ndef f(x): raise Error',
+                                   '\n    E = Error\n    class Mine(E):\n        def __init__(self): raise KeyError\n'
+                                   '    assert isinstance(Mine(), Error)'),
     'counted': (ERROR + 'count = 0\n    def __init__(self): Error.count += 5\ndef f(x): raise Error',
                 '\n    Error.count = 0\n    try: f(1)\n    except Error: assert Error.count == 0'),
     'no Exception': ('def f(x): raise ValueError\ndef g(x): raise GeneratorExit',
@@ -289,3 +297,9 @@ def test_an_exception_of_the_judge_for_want_of_memory_can_be_given_back():
     code = 'def f(x):\n    if x is None: raise MemoryError\n    return type(x).__name__'
     test = 'try: f(None)\nexcept MemoryError as e: found = e\nassert f(found) == "MemoryError"'
     assert grade(code, [test], function_name='f').passed
+
+
+def test_an_exception_that_cannot_be_shown_fails_its_test():
+    code = ('class M:\n    def __bool__(self): raise KeyboardInterrupt\n'
+            'def f(x):\n    e = SyntaxError("a")\n    e.msg = M()\n    raise e')
+    assert grade(code, ['for i in (1, 2): assert f(i) == 2'], function_name='f').kind == 'runtime_error'

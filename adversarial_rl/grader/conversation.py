@@ -31,8 +31,7 @@ class Lent:
 
     def lend(self, x:Any)->list:
         "The message form of a value of the tests that is not plain data."
-        if isinstance(x, Remote | RemoteError): return ['own', x._remote.number]
-        if isinstance(x, Kind): return ['own', x._class.number]
+        if isinstance(x, Remote | RemoteError | Kind): return ['own', x._remote.number]
         if isinstance(x, BaseException): return self.lend_error(x)
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
@@ -114,6 +113,7 @@ class Call(Conversation):
         super().__init__(link, self.borrowed, self.extended)
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
+        self.looked = False           # Whether the test looks at a value of the program without a request
         self.exceptions = Exceptions(self.handle_of_kind, SPECIAL)
         self.lent = Lent(self.exceptions.of_tests)
         self.classes:dict[int, Remote] = {}   # By number
@@ -161,7 +161,9 @@ class Call(Conversation):
             answer = self.exchange(reply, origin)
         if answer[0] in ('value', 'raised'):
             values = [*args, *kw.values()]
-            for i, new in answer[2]: refresh(values[i], new)
+            try:
+                for i, new in answer[2]: refresh(values[i], new)
+            except Exception: self.fail(Refused('the answer cannot be read'))
         if answer[0] == 'value': return self.shared([*values, answer[1]], answer[3])
         if answer[0] == 'stop' and what == 'next': raise StopIteration(*[x for x in answer[1:] if x is not None])
         if answer[0] == 'raised' and isinstance(answer[1], BaseException): raise self.raised(answer[1])
@@ -223,12 +225,10 @@ class Call(Conversation):
         for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
             values[name] = self.living('live_name', self.aliases.get(name, name))
         for name, x in values.items():
-            # That a class is one of exceptions is an answer, too: or a program could make it one to be left out
-            if not isinstance(x, RemoteCallable): self.answered = True
             if isinstance(x, Remote) and x._remote.form in ('class', 'exception'):
                 values[name] = x = self.classes.setdefault(x._remote.number, x)
-            handle = x._class if isinstance(x, Kind) else x._remote if isinstance(x, RemoteCallable) else None
-            if handle and not name[:1].isupper(): handle.form, handle.origin = 'callable', 'named'   # It is no class
+            if isinstance(x, RemoteCallable | Kind) and not name[:1].isupper():   # It is no class
+                x._remote.form, x._remote.origin = 'callable', 'named'
         return values
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #0e9b6a74

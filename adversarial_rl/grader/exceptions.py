@@ -51,7 +51,7 @@ def parts(e:BaseException,           # Of a test
 
 # %% ../../nbs/03_grader/24_exceptions.ipynb #a04c7de1
 _LOCAL = '_remote', 'with_traceback'
-_READ = '__dict__', '__notes__'   # Special attributes that are asked of the program
+_READ = '__dict__', '__doc__', '__notes__'   # Special attributes that are asked of the program
 _RAISED = '__cause__', '__context__', '__suppress_context__'   # A test that raises it changes these, too
 
 class RemoteError:
@@ -61,7 +61,7 @@ class RemoteError:
     def __getattribute__(self, name):
         get, is_special = object.__getattribute__, name[:2] == '__'
         if name in _LOCAL or is_special and name not in (*_READ, *_RAISED): return get(self, name)
-        if name in _RAISED and (found := get(self, name)): return found
+        if name in _RAISED and (found := get(self, name)) is not None and found is not False: return found
         return self._remote.ask('get', name) if is_special else self._remote.attribute(name)
 
     def __setattr__(self, name, value):
@@ -82,27 +82,38 @@ class ToldError:
 
 class Kind(type):
     "A class of exceptions of the program's: what it has is asked there, as is what it makes."
-    _class:Any   # Its handle
-    __doc__ = property(lambda cls: cls._class.ask('get', '__doc__'))
-    def __call__(cls, *args, **kw): return cls._class.calls(args, kw)
-    def __getattr__(cls, name): return cls._class.attribute(name)
+    _remote:Any   # Its handle
+    __doc__ = property(lambda cls: cls._remote.ask('get', '__doc__'))
+
+    def __new__(meta, name, bases, content):
+        cls = type.__new__(meta, name, bases, content)
+        if '_remote' not in content: cls._remote.of_tests()   # Its methods are in the judge, its base in the program
+        return cls
+
+    def __call__(cls, *args, **kw): return cls._remote.calls(args, kw)
+
+    def __getattribute__(cls, name):
+        if name[:2] == '__' or name == '_remote': return type.__getattribute__(cls, name)
+        return cls._remote.attribute(name)
 
     def __setattr__(cls, name, value):
         if name[:2] == '__': type.__setattr__(cls, name, value)
-        else: cls._class.ask('set', name, value)
+        else: cls._remote.ask('set', name, value)
 
-    def __delattr__(cls, name): cls._class.ask('remove', name)
+    def __delattr__(cls, name): cls._remote.ask('remove', name)
 
 def _with_remote(kind:type)->Any:
     "The class of a kind's exceptions that are the program's."
-    return type(kind.__name__, (RemoteError, kind), {
-        '__module__': kind.__module__, '__qualname__': kind.__qualname__, '__class__': property(lambda self: kind)})
+    content:dict[str, Any] = {name: getattr(kind, name) for name in ('__module__', '__qualname__')}
+    content['__class__'] = property(lambda self: kind)
+    if isinstance(kind, Kind): content['_remote'] = kind._remote
+    return type(kind.__name__, (RemoteError, kind), content)
 
 # %% ../../nbs/03_grader/24_exceptions.ipynb #7b10e00e
 # They would end a loop of the tests, or need what is no plain data
 _NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup
 _NOT_ITS_OWN = 'unittest', 'adversarial_rl'   # Modules whose exceptions mean something to the judge
-_MOST = 1000   # Classes of exceptions of one program
+_MOST, _MOST_BASES = 1000, 20   # Classes of exceptions of one program, and bases of one class
 
 def _of_library(name:str)->type|None:
     "The class of this name, if the judge has its module; None for the judge's own, and for those that are not raised."
@@ -130,10 +141,10 @@ class Exceptions:
         full = f'{module}.{name}'
         if module and (found := self.of_tests.get(full) or _of_library(full)): return found
         key = full if module else number   # The program's own have no module
-        if len(self.kinds) > _MOST: raise ValueError('too many classes')
+        if len(self.kinds) > _MOST or len(bases) > _MOST_BASES: raise ValueError('too many classes')
         if key not in self.kinds:
             content = {x: self.methods[x] for x in methods if x in self.methods}
-            content |= {'__module__': module or 'candidate', '_class': self.handle(number, name)}
+            content |= {'__module__': module or 'candidate', '_remote': self.handle(number, name)}
             self.kinds[key] = self.made(name, list(map(self.kind, bases)), content)
         return self.kinds[key]
 
@@ -165,6 +176,7 @@ class Exceptions:
     def told(self, name:str, python:Any, text:str)->BaseException: # The name of a class of Python's, and `str` of it
         "An exception of which nothing can be asked."
         kind, key = self.of_python(python), (name, python)
+        if len(self.with_remote) > _MOST: raise ValueError('too many classes')
         if key not in self.with_remote:
             module = 'builtins' if name == kind.__name__ else 'candidate'
             self.with_remote[key] = type(name, (ToldError, kind), {'__module__': module})

@@ -89,10 +89,12 @@ def describe(e:BaseException, # What was raised
         if tb.tb_frame.f_code.co_filename == filename: line = tb.tb_lineno
         tb = tb.tb_next
     rows, name = source.splitlines(), type(e).__name__
-    try: text, line = (e.msg, line or e.lineno) if isinstance(e, SyntaxError) else (str(e), line)
+    try:
+        if isinstance(e, SyntaxError): text, line = str(e.msg or ''), line or e.lineno
+        else: text = str(e)
     except BaseException: text = '(unprintable)'
     if not text and isinstance(e, AssertionError) and line and line <= len(rows): text = rows[line - 1].strip()
-    where = f'line {line}: ' if line and filename == 'program' else ''
+    where = f'line {line}: ' if isinstance(line, int) and filename == 'program' else ''
     return (where + name + (f': {text}' if text else ''))[:300]
 
 # %% ../../nbs/03_grader/02_execution.ipynb #7e67084d

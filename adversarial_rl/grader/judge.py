@@ -47,10 +47,10 @@ def _one_test(call:Call, run:Callable[[], Step])->Step:
     try: step = run()
     except MemoryError: step = Step('memory_limit', 'MemoryError')
     except (Gone, Refused, Unsupported) as e: call.problem = call.problem or e
-    except Exception: call.problem = call.problem or Refused('the answer cannot be read')
+    except BaseException: call.problem = call.problem or Refused('the answer cannot be read')
     problem, call.problem = call.problem, None
     if problem: return Step(VERDICTS[type(problem)], str(problem) or type(problem).__name__)
-    if call.answered or step.kind != 'ok': return step
+    if call.answered or call.looked or step.kind != 'ok': return step
     if call.missing: return Step('runtime_error', f'NameError: name {call.missing[0]!r} is not defined')
     return Step('unsupported', 'the test asks the program nothing')
 
@@ -117,6 +117,7 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     found = call.names([*script['names'], *script['first']])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable | Kind)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
+    call.looked = not found.keys().isdisjoint(script['looked'])   # Whatever it is, or a program could be left out
     missing = set(script['names']) - set(found)   # A program without `sum` does not pass with Python's
     call.missing = sorted(call.aliases.get(name, name) for name in missing)
     given = {**vars(builtins), 'issubclass': call.is_subclass}

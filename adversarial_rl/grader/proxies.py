@@ -101,8 +101,8 @@ class Remote:
         return False
 
     def __subclasscheck__(self, x):
-        handle = x._remote if isinstance(x, Remote) else x._class if isinstance(x, Kind) else None
-        return handle is not None and self._remote.call.ask('issubclass', handle.number, (self,))
+        if not isinstance(x, Remote | Kind): return False
+        return self._remote.call.ask('issubclass', x._remote.number, (self,))
 
 class RemoteCallable(Remote):
     __slots__ = ()
@@ -166,6 +166,10 @@ class Handle:
         "This handle, if its value is an instance of a class under test; the test fails otherwise."
         why = f'{doing} of an object of class {self.kind}, which is not plain data'
         return self if self.origin == 'class' else self.call.fail(Refused(why))
+
+    def of_tests(self):
+        "A class of the tests derives from this class of the program; the test fails."
+        self.call.fail(Refused(f'a class of the tests derives from {self.kind}'))
 
     def copied(self, what:str)->Any:
         "A copy of the value, in the program."

@@ -191,7 +191,7 @@ def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
 _SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
-    'statements', 'names', 'first', 'aliases', 'modules', 'given', 'live')})
+    'statements', 'names', 'first', 'looked', 'aliases', 'modules', 'given', 'live')})
 
 def _as_named(entry_points:tuple[str, ...], aliases:dict[str, str])->tuple[str, ...]:
     "The entry points by the names that a test has for them; its own variable of such a name is another."
@@ -211,6 +211,8 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, A
     why = (why or why_unsupported(nodes, who.program, entry_points) or _unprovided(nodes, who.nobody, aliases)
            or why_not_run(tree, left) or why_it_ends(tree, bound_here))
     bound = names.own & names.used - names.defined - {*aliases.values()}
+    called = {id(x.func) for x in nodes if isinstance(x, ast.Call)}
+    looked = {x.id for x in nodes if isinstance(x, ast.Name) and id(x) not in called} & who.program
     # Some of these are the program's first, as in `f = cache(f)`
     first = sorted(bound & set(entry_points) if entry_points else bound - set(dir(builtins)))
     if tree.body and entry_points and not who.program and not first: why = why or 'the tests use no name of the program'
@@ -222,7 +224,7 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, A
         statements = [ast.unparse(x) for x in tree.body] + calls_of_tests(left) or [test]
     except (ValueError, RecursionError): statements = [test]
     return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
-                aliases=[[name, own] for name, own in aliases.items()],
+                looked=sorted(looked),                aliases=[[name, own] for name, own in aliases.items()],
                 modules=sorted(who.modules),
                 given=[[name, library_names()[name]] for name in sorted(who.library)],
                 live=sorted(_changed(nodes, who.program)))
