@@ -21,6 +21,7 @@ from adversarial_rl.grader.forms import FUNCTIONS
 from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome, run
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.judge import judge
+from adversarial_rl.grader.objects import Held
 from adversarial_rl.grader.pool import Job, Report, Sandbox, Template
 from adversarial_rl.grader.proxies import Refused
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
@@ -655,15 +656,17 @@ def test_no_set_shows_the_address_of_a_view():
 
 
 def test_a_second_run_can_take_back_what_the_first_one_gave(monkeypatch):
-    "Where something is left to chance; what the program's own function is given may be a function."
+    "A test runs alone in it where the others may matter; a function of the program may be given to another one."
     runs = []
-    def once(jobs, limits=None, quickly=False):
+    def once(jobs, limits=None, safely=False):
         runs.append(jobs)
         return [[len(runs) == 1] * len(job.tests) for job in jobs]
     monkeypatch.setattr(suites, 'reference_results', once)
     luck = 'import random\ndef f(x): return random.choice([2, 3])'
-    tests = ['assert f(1) == 2', 'assert f(1) == 2 and max(map(f, [f, f])) > "<function f at 0x7f8"']
-    assert validate_many([(luck, tests, 'f'), (RIGHT, tests, 'f')]) == [[False, False], [True, False]]
+    tests = ['assert f(1) == 2', 'assert f(2) == 3', 'assert f(1) == 2 and max(map(f, [f])) > "<function f at 0x7f8"']
+    assert validate_many([(luck, tests, 'f'), (RIGHT, tests, 'f')]) == [[False] * 3] * 2
+    alone = [[len(group) for group in job.groups if group] for job in runs[1]]
+    assert alone == [[1, 1, 1], [1]]   # The two others of the right program run together
 
 
 def test_sets_whose_order_no_address_decides_are_plain_data():
@@ -1484,3 +1487,91 @@ def test_what_a_variable_is_masks_no_program(own, test):
     "A test that only looks at a callable variable asked nothing, so its program was left out with all its tests."
     o = grade(f'{own}\ndef f(x): return 0', [test, 'assert f(1) == 2'], function_name=['f', 'CONST'])
     assert o.judged and o.per_test == (True, False), o
+
+
+CALC = 'def f(s):\n    try: return eval(s)\n    except Exception: return None'
+FIB = 'def f(n):\n    if n < 2: return n\n    return f(n - 1) + f(n - 2)'
+LOADS = 'import json\ndef f(s):\n    try: return json.loads(s)\n    except Exception: return None'
+UNFAIR = [   # Tests that pass within half of the limits and fail within all of them; the reference
+    ('assert (f(1) == 2 or bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20))', RIGHT),
+    ('assert not (f(1) == 3 and bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20)) > 0', RIGHT),
+    ("assert f(1) == 2 or set('ab' * (200 * 2 ** 20))", RIGHT),
+    ('assert f(6) == 8 or f(300)', FIB),
+    ("assert f('len(bytes(400 * 2 ** 20))') == None", CALC),
+    ("assert f('[' * 300 + ']' * 300) == None", LOADS)]
+
+
+@pytest.mark.parametrize('test, reference', UNFAIR)
+def test_no_valid_test_fails_its_own_reference(test, reference):
+    fair = {RIGHT: 'assert f(1) == 2', FIB: 'assert f(6) == 8', CALC: 'assert f("2") == 2', LOADS: 'assert f("2") == 2'}
+    assert parse_tests(test, 'f') == [test]
+    assert validate_many([(reference, [test, fair[reference]], 'f')]) == [[False, True]]
+
+
+def test_no_part_of_a_valid_test_raises():
+    "It may fail at once for the reference, which passes, and take all the time of another right program."
+    plain = 'def f(n): return n * f(n - 1) if n else 1'
+    tests = ['assert f(5) == 120 or f(-1) == 0', 'assert (f(5) == 120 or 1 / 0) == True', 'assert f(4) == 24 or f(3)']
+    assert validate_many([(plain, tests, 'f')]) == [[False, False, True]]
+    assert grade(plain, tests, function_name='f').passed   # As in Python, where it is nobody's weapon
+
+
+ERRORS = {
+    'caught': 'try: f("a")\nexcept TypeError: pass\nelse: assert False',
+    'raises': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
+              '        with self.assertRaises(Exception): f("a")',
+    'aliased': 'import candidate\nok = False\ntry: candidate.f("a")\nexcept Exception: ok = True\nassert ok'}
+
+
+@pytest.mark.parametrize('test', ERRORS)
+@pytest.mark.parametrize('own', ['f = None', 'f = 5', 'f = []', 'class A: pass\nf = A()', 'f = int', 'f = dict',
+                                 'f = ValueError', 'f = len', 'f = object'])
+def test_no_value_in_place_of_a_function_masks_a_program(own, test):
+    "The judge has such a value itself and asks nothing, so its program was left out with all its tests."
+    assert grade(own, [ERRORS[test], 'assert f(1) == 2'], function_name='f').judged
+
+
+def test_no_class_of_pythons_in_place_of_the_programs_masks_it():
+    tests = ['s = Stack()\npush(s, 1)\nassert size(s) == 1', 'assert size([1]) == 1']
+    code = 'def push(s, x): s.append(x)\ndef size(s): return 7\n'
+    for own in 'Stack = object', 'Stack = memoryview', 'Stack = type':
+        o = grade(code + own, tests, function_name=['Stack', 'push', 'size'])
+        assert o.judged and not any(o.per_test), o
+
+
+FORGED = LIES.partition('class Yes')[0] + '''
+def lie():
+    h = host()
+    if not hasattr(h, 'told'): h.told = h.answer
+    h.answer = lambda what, *rest: h.link.send(['value', FORM, [], []]) if what == 'data' else h.told(what, *rest)
+class Bad(Exception): pass
+class L(list):
+    def more(self): pass
+class A:
+    def __init__(self): self.items, self.plain = L(), []; lie()
+    def keys(self): return L()
+def f(x):
+    lie()
+    e = Bad()
+    e.codes = L()
+    raise e
+'''
+
+
+@pytest.mark.parametrize('form', [None, 5, 'x', {'range': [-10**18, 10**18, 1]}, {'bytes': 'YQ=='}, {'tuple': [5]}])
+def test_a_container_that_a_program_forges_has_nothing(form):
+    "Where the answer had no `__contains__`, Python took NotImplemented for true."
+    tests = ['a = A()\nassert 5 in a.items', 'assert 5 in A().keys()',
+             'a = A()\na.plain.append(1)\nassert 5 in a.plain',
+             'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertIn(5, A().items)',
+             'try: f(1)\nexcept Bad as e: assert 5 in e.codes\nelse: assert False']
+    o = grade(FORGED.replace('FORM', repr(form)), tests, function_name=['f', 'A', 'Bad'])
+    assert o.judged and not any(o.per_test), o
+
+
+@pytest.mark.parametrize('deep', ['[y:=' * 150 + 'P()' + ']' * 150, '(y:=[' * 90 + 'P()' + '][0])' * 90])
+def test_no_names_inside_of_each_other_take_their_reader_many_steps(deep, monkeypatch):
+    steps, method = [], Held.instance
+    monkeypatch.setattr(Held, 'instance', lambda self, x: steps.append(x) or method(self, x))
+    plan(f'x = {deep}\n' * 20, ('f', 'P'))
+    assert 1000 < len(steps) < 300_000

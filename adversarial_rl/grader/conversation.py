@@ -114,6 +114,7 @@ class Call(Conversation):
         self.is_script = False   # Whether a script asks: it may take attributes of results and change them
         self.missing:list[str] = []   # Names of the test that the program does not define
         self.looked = False           # Whether the test looks at a value of the program without a request
+        self.ignored = ''             # The exception of a part of a test that counts no longer, as in `True or f(-1)`
         self.exceptions = Exceptions(self.handle_of_kind, SPECIAL)
         self.lent = Lent(self.exceptions.of_tests)
         self.classes:dict[int, Remote] = {}   # By number

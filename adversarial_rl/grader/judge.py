@@ -17,7 +17,7 @@ from .codec import Link, no_handle, pack, unpack
 from .conversation import Call
 from .exceptions import Kind
 from .execution import attempt, LONGEST, run_step, Step
-from .forms import ask
+from .forms import ask, IGNORED
 from .proxies import Gone, Refused, Remote, RemoteCallable, Unsupported
 
 # %% ../../nbs/03_grader/04_judge.ipynb #06210b64
@@ -73,16 +73,17 @@ def _ask_lines(call:Call, lines:list # [form, what to say if it is false; None f
         return attempt(check, text or '', 'test')
     def decide():
         steps = [one(*x) for x in asked]
-        return next((step for step in steps if step.kind != 'ok'), Step('ok', told))
+        return next((step for step in steps if step.kind != 'ok'),
+                    Step('ok', f'{IGNORED} {call.ignored}' if call.ignored else told))
     return decide
 
 def _ask_test(call:Call, lines:list)->Callable[[], Step]:
     "Ask all that a whole test needs; what is returned is its verdict, with the problems of that time."
-    call.answered = False
+    call.answered, call.ignored = False, ''
     decide = _ask_lines(call, lines)
-    problem, answered, call.problem = call.problem, call.answered, None
+    problem, answered, ignored, call.problem = call.problem, call.answered, call.ignored, None
     def verdict():
-        call.problem, call.answered = problem, answered
+        call.problem, call.answered, call.ignored = problem, answered, ignored
         return _one_test(call, decide)
     return verdict
 
@@ -117,7 +118,9 @@ def _run_script(call:Call, script:dict[str, Any] # As `plan` makes it
     found = call.names([*script['names'], *script['first']])
     kept = {name: x for name, x in found.items() if name in script['names'] or isinstance(x, RemoteCallable | Kind)}
     space.update(kept)   # A value that only shares its name with a variable of the test is not given to it
-    call.looked = not found.keys().isdisjoint(script['looked'])   # Whatever it is, or a program could be left out
+    own = [x for x in kept.values() if not isinstance(x, RemoteCallable | Kind)]   # What the judge has itself, as `int`
+    call.looked = bool(own) or not found.keys().isdisjoint(script['looked'])   # Or a program could be left out
+    call.answered = any(isinstance(x, type) for x in own)   # Objects of such a class are the program's choice
     missing = set(script['names']) - set(found)   # A program without `sum` does not pass with Python's
     call.missing = sorted(call.aliases.get(name, name) for name in missing)
     given = {**vars(builtins), 'issubclass': call.is_subclass}

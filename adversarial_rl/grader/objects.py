@@ -88,7 +88,8 @@ class Held:
         return self.instance(x) or self.items(x) or self.values(x)
 
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec021
-_MOST_TARGETS, _MOST_ROWS = 4, 20   # Of one assignment, and of a table that loops read, so that the time is bounded
+# Of one assignment, of a table that loops read, and of `:=` in a scope, so that the time is bounded
+_MOST_TARGETS, _MOST_ROWS, _MOST_NAMED = 4, 20, 10
 
 class Scope(Held):
     "A part of a test that has names of its own, as a function has."
@@ -140,11 +141,13 @@ class Scope(Held):
 
     def follow(self):
         "Follow the assignments and loops of the scope."
+        named = 0
         for x in self.nodes:
             match x:
                 case ast.Assign(targets=targets, value=value):
                     for target in targets[:_MOST_TARGETS]: self.bind(target, value)
-                case ast.NamedExpr(target=target, value=value) | ast.AnnAssign(target=target, value=ast.AST() as value):
+                case ast.AnnAssign(target=target, value=ast.AST() as value): self.bind(target, value)
+                case ast.NamedExpr(target=target, value=value) if (named := named + 1) <= _MOST_NAMED:
                     self.bind(target, value)
                 case ast.Call(func=ast.Attribute(value=y, attr='append' | 'appendleft' | 'insert'), args=[*_, part]):
                     self.add(y, '[]', part)

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from .codec import Extended, NATIVE, Record, WRITE
+from .codec import CONTAINERS, Extended, NATIVE, Record, WRITE
 from .exceptions import Kind, RemoteError
 from .program import DOINGS, HELD, KNOWN
 
@@ -30,7 +30,7 @@ def _refuse(name:str)->Callable:
 
 def _on_data(name:str, *sides:Any)->Any:
     "What a method of the built-in class makes of containers, by their items."
-    data = [x._remote.ask('data') if isinstance(x, Remote) and x._remote.is_container else x for x in sides]
+    data = [x._remote.data() if isinstance(x, Remote) and x._remote.is_container else x for x in sides]
     if hasattr(data[0], name): return getattr(data[0], name)(*data[1:])
     swapped = f'__{name[3:]}'   # `__add__` of the other side for `__radd__`
     return getattr(data[1], swapped)(data[0]) if name[2] == 'r' and hasattr(data[1], swapped) else NotImplemented
@@ -44,7 +44,7 @@ def _ask(what:str)->Any:
 
 def _ask_text(what:str)->Any:
     def method(self, *args):
-        if self._remote.is_live: return DOINGS[what](self._remote.ask('data'), *args)
+        if self._remote.is_live: return DOINGS[what](self._remote.data(), *args)
         text = self._remote.ask(what, *args)
         if ' at 0x' in text: self._remote.call.fail(Refused('a text with an address, which differs from run to run'))
         return text
@@ -162,6 +162,12 @@ class Handle:
         kinds = {} if self.form in ('class', 'exception') else HELD if self.is_container else KNOWN
         return next((kinds[name] for name in self.bases if name in kinds), Remote)
 
+    def data(self)->Any:
+        "What a container holds now."
+        value = self.ask('data')
+        if type(value) in CONTAINERS: return value
+        self.call.fail(Refused(f'what came for an object of class {self.kind} is no container'))
+
     def of_class(self, doing:str)->'Handle':
         "This handle, if its value is an instance of a class under test; the test fails otherwise."
         why = f'{doing} of an object of class {self.kind}, which is not plain data'
@@ -178,7 +184,7 @@ class Handle:
     def attribute(self, name:str)->Any:
         "An attribute of the value."
         if name.startswith('__') and name not in ASKED: raise AttributeError(name)
-        if self.is_live and name not in MUTATORS: return getattr(self.ask('data'), name)   # The judge counts itself
+        if self.is_live and name not in MUTATORS: return getattr(self.data(), name)   # The judge counts itself
         if name in self.call.live and self.origin in ('class', 'named'):
             return self.call.living('live_get', self.number, name)
         value = self.ask('get', name)

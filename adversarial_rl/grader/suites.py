@@ -17,6 +17,7 @@ from ..core.errors import UsageError
 from ..core.source import is_literal, parse_source
 from .arguments import test_inputs
 from .execution import Limits
+from .forms import IGNORED
 from .grading import as_job, Asked, brief, grade_many
 from .pool import Job, planned
 from .stateless import gives_data, stateless
@@ -35,15 +36,15 @@ def _most_runs(jobs:Sequence[Job])->int:
 
 def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_job` takes them
                       limits:Limits|None=None, *,# For each run of a reference; the job's own by default
-                      quickly:bool=False         # Whether a test must need little time, see `_little`
+                      safely:bool=False          # Whether a test must need little time, and no part of it may raise
                      )->list[list[bool | None]]: # One list a job, one flag a test
     "Which tests each reference passes; a test that stops the program fails alone. None where the sandbox failed."
     jobs = [as_job(x, limits) for x in asked]
     outcomes = grade_many(jobs, most_runs=_most_runs(jobs))
-    most = [_little(job.limits) if quickly else math.inf for job in jobs]
+    def is_safe(job, seconds, text): return seconds <= _little(job.limits) and not text.startswith(IGNORED)
     return [[None] * len(job.tests) if o.kind == 'infra_error' else
-            [ok and seconds <= m for ok, seconds in zip(o.per_test, o.test_seconds)]
-            for o, job, m in zip(outcomes, jobs, most)]
+            [ok and (not safely or is_safe(job, *told)) for ok, *told in zip(o.per_test, o.test_seconds, o.messages)]
+            for o, job in zip(outcomes, jobs)]
 
 # %% ../../nbs/03_grader/10_suites.ipynb #155e87a4
 _LEAST_DEPTH = 100   # Of calls, which Python's own functions need
@@ -53,27 +54,30 @@ def _stricter(limits:Limits)->Limits:
     depth = max(limits.depth // 4, min(limits.depth, _LEAST_DEPTH))
     return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2, depth=depth)
 
-def _by_chance(job:Job)->Job:
-    "The job with the tests that a run of each alone may decide otherwise: not data for a program that keeps nothing."
-    tests = dict.fromkeys(job.tests)
-    if stateless(job.code):
-        plans = {test: planned(test, job.entry_points, ()) for test in tests}
-        tests = {t: None for t, (text, script) in plans.items() if script or not gives_data(text)}
-    return replace(job, tests=tuple(tests), groups=tuple(frozenset([t]) for t in tests))
+def _is_sure(job:Job, test:str)->bool:
+    "Whether a run of the test alone has the same result: it gives data to a program that keeps nothing."
+    text, script = planned(test, job.entry_points, ())
+    return stateless(job.code) and not script and gives_data(text)
+
+def _again(job:Job, flags:Sequence[bool | None])->Job:
+    "The job with the tests that it passed, within stricter limits; each in a process of its own, if that may matter."
+    tests = tuple(dict.fromkeys(t for t, ok in zip(job.tests, flags) if ok))
+    sure = {t for t in tests if _is_sure(job, t)}
+    alone = [frozenset([t]) for t in tests if t not in sure]
+    return replace(job, tests=tests, groups=(*[group & sure for group in job.groups], *alone),
+                   limits=_stricter(job.limits))
 
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
                  )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
-    "Which tests the reference passes within stricter limits, and where chance or other tests may decide, alone, too."
-    jobs = [replace(job, limits=_stricter(job.limits)) for job in (as_job(x, limits) for x in asked)]
-    first = reference_results(jobs, quickly=True)
-    passed = [replace(job, tests=tuple(t for t, ok in zip(job.tests, flags) if ok)) for job, flags in zip(jobs, first)]
-    doubted = [_by_chance(job) for job in passed]
-    asked_again = [job for job in doubted if job.tests]
-    alone = reference_results(asked_again, quickly=True)
-    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(asked_again, alone)}
-    return [[second.get(again, {}).get(t, ok) for t, ok in zip(job.tests, flags)]
-            for job, flags, again in zip(jobs, first, doubted)]
+    "Which tests the reference passes as programs are graded, and again: alone, within stricter limits."
+    jobs = [as_job(x, limits) for x in asked]
+    first = reference_results(jobs, safely=True)
+    passed = [_again(job, flags) for job, flags in zip(jobs, first)]
+    again = [job for job in passed if job.tests]
+    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(again, reference_results(again, safely=True))}
+    return [[second.get(other, {}).get(t, ok) for t, ok in zip(job.tests, flags)]
+            for job, flags, other in zip(jobs, first, passed)]
 
 # %% ../../nbs/03_grader/10_suites.ipynb #eee8c759
 def passes_reference(asked:Sequence[tuple[Problem, Sequence[Collection[str]]]] # Problems with suites of tests
