@@ -42,13 +42,13 @@ sys.getrefcount'''.split()
 # What a proxy or plain data has, of the names with underscores
 _NAMES = {name for t in (RemoteCallable, int, str, list, dict, set) for name in dir(t)} - {'__slots__', '__module__'}
 
-def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], told:set[str])->str:
+def _looks_inside(nodes:list[ast.AST], theirs:frozenset[str], dependent:set[str])->str:
     "What tests read of a value of the program that is not sent to them, such as the defaults of a function."
     for x in nodes:
         match x:
             case ast.Attribute(value=y, attr=name, ctx=ast.Load()) if name[:2] == name[-2:] == '__':
-                if name not in (*_NAMES, *ASKED) and root(y) in told: return name
-            case ast.Call(func=function, args=[y, *_]) if _uses(y, told):
+                if name not in (*_NAMES, *ASKED) and root(y) in dependent: return name
+            case ast.Call(func=function, args=[y, *_]) if _uses(y, dependent):
                 if (name := dotted(function)) in _LOOKERS and name not in theirs: return name
     return ''
 
@@ -73,28 +73,28 @@ def _needs_one_process(nodes:list[ast.AST], theirs:frozenset[str])->str:
     "Why tests and program would have to share objects; '' if they need not."
     if _decorates_class(nodes, theirs): return 'the program decorates a class of the tests'
     if gives_object(nodes, theirs): return 'the tests give the program an object of a class that it does not define'
-    told = set(theirs)   # Names of the program, and of values that depend on it
+    dependent = set(theirs)   # Names of the program, and of values that depend on it
     for x in nodes:
         match x:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) | ast.NamedExpr(ast.Name(id=name), value):
-                if _uses(value, told): told.add(name)
+                if _uses(value, dependent): dependent.add(name)
     containers, makers = new_containers(nodes), set(filter(named_like_a_class, theirs))
     loads = (x.id for x in nodes if isinstance(x, ast.Name) and isinstance(x.ctx, ast.Load))
     read = Counter(name for name in loads if name in containers)
     if makers and any(map(changes_given, scopes_of(nodes[0], makers))):
         return 'the tests change a container that an object of the program may hold'
-    if name := _looks_inside(nodes, theirs, told): return f'the tests use {name}, which looks into one process'
+    if name := _looks_inside(nodes, theirs, dependent): return f'the tests use {name}, which looks into one process'
     for x in nodes:
         match x:
             case ast.Compare(left, [ast.Is() | ast.IsNot()], [right]) if not (_is_shared(left) or _is_shared(right)):
-                if _uses(x, told): return 'the tests ask whether two objects are one'
+                if _uses(x, dependent): return 'the tests ask whether two objects are one'
             case ast.Call(func=ast.Attribute(ast.Call(ast.Attribute(attr='setdefault' | 'get') as y), name)):
-                if name in MUTATORS and root(y) in told: return 'the tests change what a call returned'
-            case ast.Delete(targets=targets) if any(isinstance(y, ast.Name) and y.id in told for y in targets):
+                if name in MUTATORS and root(y) in dependent: return 'the tests change what a call returned'
+            case ast.Delete(targets=targets) if any(isinstance(y, ast.Name) and y.id in dependent for y in targets):
                 return 'the tests end the life of an object of the program'
             case ast.MatchClass(cls=ast.Name(id=name)) if name in theirs:
                 return 'the tests match a class of the program'
-            case ast.With(items=items) if any(root(y.context_expr) in told for y in items):
+            case ast.With(items=items) if any(root(y.context_expr) in dependent for y in items):
                 if _shares_container(x, read): return 'a context of the program may change a container of the tests'
     return ''
 
@@ -107,12 +107,8 @@ def _may_raise(nodes:list[ast.AST], asserts:bool)->set[int]: # Their identities
         if helper or id(x) in found or isinstance(x, ast.With | ast.Try): found.update(map(id, ast.iter_child_nodes(x)))
     return found
 
-def why_unsupported(nodes:list[ast.AST],      # All nodes of a test, the tree first
-                    theirs:frozenset[str],    # Names of the program
-                    stated:Collection[str]=() # Entry points of the program
-                   )->str:
-    "Why a test cannot be judged apart from the program; '' if it can."
-    classes, outside, own = set(filter(named_like_a_class, theirs)), set(OUTSIDE) - set(stated), bound_in(nodes)
+def _never_fails(nodes:list[ast.AST])->str:
+    "Why a test passes whatever the program does; '' if it does not."
     asserts = any(isinstance(x, ast.Assert | ast.Raise) or getattr(x, 'attr', '').startswith('assert') for x in nodes)
     may_raise = _may_raise(nodes, asserts)
     for x in nodes:
@@ -120,18 +116,33 @@ def why_unsupported(nodes:list[ast.AST],      # All nodes of a test, the tree fi
             case ast.Assert(test=ast.Tuple(elts=[_, *_])): return 'an assert of a tuple never fails'
             case ast.Expr(value=ast.Compare()) if id(x) not in may_raise:
                 return 'a comparison without an assert never fails'
-            case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
-            case ast.ClassDef(bases=bases) if any(root(y) in classes for y in bases):
-                return 'the tests derive from a class of the program'
-            case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in sys.stdlib_module_names:
-                return f'the tests change the module {name}, which they do not share with the program'
-            case (ast.ImportFrom('inspect' | 'unittest.mock' as name) | ast.Import([ast.alias('inspect' as name)])
-                  | ast.Attribute(ast.Name('dataclasses'), 'asdict' | 'astuple' | 'fields' | 'replace' as name)
-                  | ast.ImportFrom('dataclasses', [ast.alias('asdict' | 'astuple' | 'fields' | 'replace' as name)])):
-                return f'the tests use {name}, which looks into one process'
-            case ast.Attribute(attr=name) | ast.Name(id=name) if name in outside and not (
-                    name in own and isinstance(x, ast.Name)):
-                return f'the tests use {name}, which they do not share with the program'
+    return ''
+
+def _needs_its_process(x:ast.AST, classes:set[str], outside:set[str], own:set[str])->str:
+    "Why a node of a test has no meaning in another process than the program's; '' if it has."
+    match x:
+        case ast.AsyncFunctionDef() | ast.Await() | ast.Name(id='asyncio'): return 'the tests are asynchronous'
+        case ast.ClassDef(bases=bases) if any(root(y) in classes for y in bases):
+            return 'the tests derive from a class of the program'
+        case ast.Attribute(value=ast.Name(id=name), ctx=ast.Store()) if name in sys.stdlib_module_names:
+            return f'the tests change the module {name}, which they do not share with the program'
+        case (ast.ImportFrom('inspect' | 'unittest.mock' as name) | ast.Import([ast.alias('inspect' as name)])
+              | ast.Attribute(ast.Name('dataclasses'), 'asdict' | 'astuple' | 'fields' | 'replace' as name)
+              | ast.ImportFrom('dataclasses', [ast.alias('asdict' | 'astuple' | 'fields' | 'replace' as name)])):
+            return f'the tests use {name}, which looks into one process'
+        case ast.Attribute(attr=name) | ast.Name(id=name) if name in outside and not (
+                name in own and isinstance(x, ast.Name)):
+            return f'the tests use {name}, which they do not share with the program'
+    return ''
+
+def why_unsupported(nodes:list[ast.AST],      # All nodes of a test, the tree first
+                    theirs:frozenset[str],    # Names of the program
+                    stated:Collection[str]=() # Entry points of the program
+                   )->str:
+    "Why a test cannot be judged apart from the program; '' if it can."
+    classes, outside, own = set(filter(named_like_a_class, theirs)), set(OUTSIDE) - set(stated), bound_in(nodes)
+    if why := _never_fails(nodes): return why
+    if why := next(filter(None, (_needs_its_process(x, classes, outside, own) for x in nodes)), ''): return why
     if classes and objects_meet(nodes[0], classes):
         return 'the tests compare or combine objects of the program, or ask for their protocols'
     return _needs_one_process(nodes, theirs)

@@ -15,23 +15,30 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from .codec import CONTAINERS, Extended, Link, pack, Reader, Record, share, shared_places
-from .exceptions import base_names, builtin_of, Exceptions, Kind, parts, RemoteError, ToldError
+from adversarial_rl.grader.exceptions import (
+    base_names,
+    builtin_of,
+    ErrorClass,
+    Exceptions,
+    Numbered,
+    parts,
+    RemoteError,
+    ToldError,
+)
 from .program import HELD
 from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, SPECIAL, Unsupported
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #b60d7f24
-_KEPT = 100   # Exceptions that are known again, the last ones
-
 class Lent:
     "What the tests lend to the program: functions, iterators and exceptions by number, classes of exceptions by name."
-    def __init__(self, kinds:dict[str, type]): # Where to note classes of exceptions that the tests define
-        self.kinds, self.functions = kinds, list[Callable]()
+    def __init__(self, classes:dict[str, type]): # Where to note classes of exceptions that the tests define
+        self.classes, self.functions = classes, list[Callable]()
         self.numbers:dict[Any, int] = {}   # Identity of a function, or a bound method -> its number
-        self.raised:dict[int, BaseException] = {}   # Exceptions of the tests, by number; the last ones
+        self.raised = Numbered()
 
     def lend(self, x:Any)->list:
         "The message form of a value of the tests that is not plain data."
-        if isinstance(x, Remote | RemoteError | Kind): return ['own', x._remote.number]
+        if isinstance(x, Remote | RemoteError | ErrorClass): return ['own', x._remote.number]
         if isinstance(x, BaseException): return self.lend_error(x)
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
@@ -48,17 +55,17 @@ class Lent:
 
     def lend_error(self, e:BaseException)->list:
         "The message form of an exception of the tests."
-        number = next((n for n, known in self.raised.items() if known is e), max(self.raised, default=-1) + 1)
-        self.raised[number] = BaseException.with_traceback(e, None)
-        self.raised.pop(number - _KEPT, None)
+        if (number := self.raised.number_of(e)) is None:
+            self.raised.add(number := self.raised.next, e)
+        BaseException.with_traceback(e, None)
         self.note(type(e))
         try: return ['error', number, json.dumps(parts(e, self.lend)), *base_names(type(e))]
         except ValueError as problem: raise Unsupported(f'an exception of the tests: {problem}') from None
 
-    def note(self, kind:type):
+    def note(self, cls:type):
         "Note a class of exceptions that the program may raise, if no module has it."
-        if getattr(sys.modules.get(kind.__module__), kind.__name__, None) is not kind:
-            self.kinds.setdefault(base_names(kind)[0], kind)
+        if getattr(sys.modules.get(cls.__module__), cls.__name__, None) is not cls:
+            self.classes.setdefault(base_names(cls)[0], cls)
 
     def call(self, n:int, args:tuple, kw:dict)->list:
         "Call a function for the candidate; what to send it."
@@ -115,27 +122,27 @@ class Call(Conversation):
         self.missing:list[str] = []   # Names of the test that the program does not define
         self.looked = False           # Whether the test looks at a value of the program without a request
         self.ignored = ''             # The exception of a part of a test that counts no longer, as in `True or f(-1)`
-        self.exceptions = Exceptions(self.handle_of_kind, SPECIAL)
+        self.exceptions = Exceptions(self.handle_of_class, SPECIAL)
         self.lent = Lent(self.exceptions.of_tests)
         self.classes:dict[int, Remote] = {}   # By number
         self.records:dict[str, type] = {}     # Of named tuples, by name
         self.aliases = dict[str, str]()          # Names in the tests that stand for others of the program
         self.live:frozenset[str] = frozenset()   # Attributes and names whose containers the script changes
 
-    def handle_of_kind(self, number:int, name:str)->Handle:
+    def handle_of_class(self, number:int, name:str)->Handle:
         "The handle of a class of exceptions."
-        return Handle(self, number, form='exception', kind=name, origin='class', bases=[])
+        return Handle(self, number, use='exception', class_name=name, origin='class', bases=[])
 
     def borrowed(self, form:Any)->Any:
         "The proxy of an object of the candidate; the form is untrusted."
-        number, use, kind, bases, *text = form
-        if not all(isinstance(x, str) for x in (use, kind, *text)): raise ValueError('not a handle')
-        if use == 'error' and number is None: return self.exceptions.told(kind[:100], bases, *text)
+        number, use, name, bases, *text = form
+        if not all(isinstance(x, str) for x in (use, name, *text)): raise ValueError('not a handle')
+        if use == 'error' and number is None: return self.exceptions.told(name[:100], bases, *text)
         if not isinstance(number, int): raise ValueError('not a handle')
-        if use == 'theirs': return self.lent.raised[number]
-        if use == 'exception' and self.is_script: return self.exceptions.kind(bases)
+        if use == 'theirs': return self.lent.raised.errors[number]
+        if use == 'exception' and self.is_script: return self.exceptions.error_class(bases)
         names = [x for x in bases if isinstance(x, str)] if use != 'error' and isinstance(bases, list) else []
-        handle = Handle(self, number, form=use, kind=kind[:100], origin=self.origin, bases=names)
+        handle = Handle(self, number, use=use, class_name=name[:100], origin=self.origin, bases=names)
         if use == 'error' and self.is_script: return self.exceptions.error(bases, handle)
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
 
@@ -184,7 +191,7 @@ class Call(Conversation):
     def living(self, what:str, target:int|str, *args:Any)->Any:
         "A value of the program; if it is a container, its proxy, so that a script can change it."
         value = self.ask(what, target, args, origin='class')
-        if isinstance(value, Remote) and value._remote.form == 'object' and set(value._remote.bases) & HELD.keys():
+        if isinstance(value, Remote) and value._remote.use == 'object' and set(value._remote.bases) & HELD.keys():
             value._remote.is_container = value._remote.is_live = True
         return value
 
@@ -202,17 +209,17 @@ class Call(Conversation):
         if isinstance(x, Extended): x = x._object
         if isinstance(x, RemoteError): return x.__class__
         if isinstance(x, ToldError): return builtin_of(type(x))
-        if isinstance(x, Kind): return type
+        if isinstance(x, ErrorClass): return type
         if not isinstance(x, Remote): return type(x)
         kind = self.ask('type', x._remote.number, origin='named')
         if isinstance(kind, Remote): return self.classes.setdefault(kind._remote.number, kind)
-        return type if x._remote.form == 'class' else self.fail(Refused('an object without a class of its own'))
+        return type if x._remote.use == 'class' else self.fail(Refused('an object without a class of its own'))
 
     def is_subclass(self, kind:Any, of:Any)->bool:
         "`issubclass`, also for a class that stays in the candidate."
         if not isinstance(kind, Remote): return issubclass(kind, of)
         if isinstance(of, tuple): return any([self.is_subclass(kind, x) for x in of])
-        if not isinstance(of, Remote | Kind) and of not in vars(builtins).values():
+        if not isinstance(of, Remote | ErrorClass) and of not in vars(builtins).values():
             raise TypeError('issubclass() of a class of the program needs a class of Python or the program')
         return self.ask('issubclass', kind._remote.number, (of,))
 
@@ -222,15 +229,16 @@ class Call(Conversation):
         answer = self.exchange(['names', None, [*asked], {'dict': []}, []], 'named')
         if not all(type(pair) is list and len(pair) == 2 and isinstance(pair[0], str) for pair in answer):
             self.fail(Refused('the values of the program cannot be read'))
-        values = {asked[n]: x for n, x in answer if n in asked}
-        for name in [n for n, x in values.items() if n in self.live and type(x) in CONTAINERS]:
-            values[name] = self.living('live_name', self.aliases.get(name, name))
-        for name, x in values.items():
-            if isinstance(x, Remote) and x._remote.form in ('class', 'exception'):
-                values[name] = x = self.classes.setdefault(x._remote.number, x)
-            if isinstance(x, RemoteCallable | Kind) and not name[:1].isupper():   # It is no class
-                x._remote.form, x._remote.origin = 'callable', 'named'
-        return values
+        return {asked[n]: self.named(asked[n], x) for n, x in answer if n in asked}
+
+    def named(self, name:str, x:Any)->Any:
+        "A value of the program as the tests have it under this name."
+        if name in self.live and type(x) in CONTAINERS: x = self.living('live_name', self.aliases.get(name, name))
+        if isinstance(x, Remote) and x._remote.use in ('class', 'exception'):
+            x = self.classes.setdefault(x._remote.number, x)
+        if isinstance(x, RemoteCallable | ErrorClass) and not name[:1].isupper():   # It is no class
+            x._remote.use, x._remote.origin = 'callable', 'named'
+        return x
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #0e9b6a74
 def refresh(old:Any, new:Any)->bool: # Whether it could be changed

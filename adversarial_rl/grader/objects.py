@@ -205,38 +205,50 @@ def _operands(x:ast.AST)->list[ast.expr]:
 _PROTOCOLS = {'Iterable', 'Iterator', 'Sized', 'Hashable', 'Container', 'Collection', 'Reversible', 'Sequence',
               'MutableSequence', 'Mapping', 'MutableMapping', 'Protocol', 'SupportsIndex', 'ContextManager'}
 
+def _any_holds(scope:Scope, values:Collection[ast.AST|None])->bool: return any(scope.holds(y) for y in values if y)
+def _sorts(keywords:list[ast.keyword])->bool: return all(k.arg != 'key' for k in keywords)
+def _is_class(scope:Scope, x:ast.AST)->bool:
+    return bool(scope.instance(x)) or isinstance(x, ast.Name) and x.id in scope.classes
+
+def _has_members(scope:Scope, x:ast.AST)->bool: return bool(scope.holds(x)) and not scope.values(x)   # Not keys
+
+def _python_compares(scope:Scope, x:ast.AST)->bool:
+    "Whether a function or a container of Python's compares instances, or asks for their hashes."
+    match x:
+        case ast.Set(elts=keys) | ast.Dict(keys=keys): return _any_holds(scope, keys)
+        case ast.Call(func=ast.Name(id='hash'), args=args): return _any_holds(scope, args)
+        case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=words):
+            return _sorts(words) and bool(scope.items(y))
+        case ast.Call(func=ast.Name(id='min' | 'max'), args=[_, _, *_] as args, keywords=words):
+            return _sorts(words) and _any_holds(scope, args)
+        case ast.Call(func=ast.Attribute(y, 'sort'), keywords=words): return _sorts(words) and bool(scope.items(y))
+        case ast.Call(func=ast.Name(id='set' | 'frozenset' | 'Counter' | 'sum'), args=[y, *_]):
+            return bool(scope.items(y))
+        case ast.Subscript(value=y, slice=key): return bool(scope.instance(key)) and not scope.instance(y)
+        case ast.Call(func=ast.Attribute(y, 'index' | 'count' | 'remove'), args=[ast.Call() | ast.Name(), *_]):
+            return bool(scope.items(y))
+        case ast.Call(func=ast.Attribute(attr='assertIn' | 'assertNotIn'), args=[_, y, *_]):
+            return _has_members(scope, y)
+    return False
+
+def _asks_protocol(scope:Scope, x:ast.AST)->bool:
+    "Whether a test asks an instance for methods with underscores, which a proxy has all."
+    match x:
+        case ast.Call(func=ast.Name(id='isinstance' | 'issubclass'), args=[y, kinds]):
+            return _is_class(scope, y) and not _PROTOCOLS.isdisjoint(named(kinds))
+        case ast.Call(func=ast.Name(id='hasattr'), args=[y, ast.Constant(value=str(name))]):
+            return name[:2] == '__' and _is_class(scope, y)
+    return False
+
 def _meet(scope:Scope)->bool:
-    "Whether instances meet in a scope, or it asks for their methods with underscores, which a proxy has all."
-    def meet(values): return any(scope.holds(y) for y in values if y)
-    def sorts(keywords): return all(k.arg != 'key' for k in keywords)
-    def is_class(y): return scope.instance(y) or isinstance(y, ast.Name) and y.id in scope.classes
-    def has_members(y): return scope.holds(y) and not scope.values(y)   # Not keys of a dictionary
+    "Whether instances meet in a scope, or it asks for their protocols."
     for x in scope.nodes:
         match x:
             case ast.Compare(left, [ast.In() | ast.NotIn()], [y]):
-                if has_members(y) or meet([left]): return True
-                continue
-            case ast.Set(elts=keys) | ast.Dict(keys=keys) if meet(keys): return True
-            case ast.Call(func=ast.Name(id='hash')) if meet(x.args): return True
-            case ast.Call(func=ast.Name(id='sorted' | 'min' | 'max'), args=[y], keywords=words) if sorts(words):
-                if scope.items(y): return True
-            case ast.Call(func=ast.Attribute(y, 'sort'), keywords=words) if sorts(words) and scope.items(y): return True
-            case ast.Call(func=ast.Name(id='min' | 'max'), args=[_, _, *_], keywords=words) if sorts(words):
-                if meet(x.args): return True
-            case ast.Call(func=ast.Name(id='set' | 'frozenset' | 'Counter' | 'sum'), args=[y, *_]) if scope.items(y):
-                return True
-            case ast.Subscript(value=y, slice=key) if scope.instance(key) and not scope.instance(y): return True
-            case ast.Call(func=ast.Attribute(y, 'index' | 'count' | 'remove'), args=[ast.Call() | ast.Name(), *_]):
-                if scope.items(y): return True
-            case ast.Call(func=ast.Attribute(attr='assertIn' | 'assertNotIn'), args=[_, y, *_]) if has_members(y):
-                return True
-            case ast.Call(func=ast.Name(id='isinstance' | 'issubclass'), args=[y, kinds]):
-                if is_class(y) and not _PROTOCOLS.isdisjoint(named(kinds)): return True
-            case ast.Call(func=ast.Name(id='hasattr'), args=[y, ast.Constant(value=str(name))]) if name[:2] == '__':
-                if is_class(y): return True
-            case ast.Compare(ops=[ast.Is() | ast.IsNot()]): continue
-        sides = _operands(x)
-        if meet(sides) and not any(map(is_literal, sides)): return True
+                if _has_members(scope, y) or _any_holds(scope, [left]): return True
+            case ast.Compare(ops=[ast.Is() | ast.IsNot()]): pass
+            case _ if _python_compares(scope, x) or _asks_protocol(scope, x): return True
+            case _ if _any_holds(scope, sides := _operands(x)) and not any(map(is_literal, sides)): return True
     return False
 
 def _combined(scopes:list[Scope])->bool:

@@ -33,6 +33,7 @@ from . import codec
 from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 from .imports import absent_modules, direct
+from .judge import Script
 from .names import names_in
 from .packages import choose, Packages
 from .stateless import gives_data, stateless
@@ -118,17 +119,18 @@ def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->st
 def planned(test:str,                       # Source
             stated:tuple[str, ...],         # Entry points
             modules:tuple[str, ...]         # Chosen ones, which tests may forget to import
-           )->tuple[str, dict[str, Any]|None]:
+           )->tuple[str, Script|None]:
     "What a judge reads of a test, and its plan if it is a script."
     arrays = 'numpy' in modules
     p = plan(test, stated, arrays)
-    if modules and isinstance(p, dict): p = plan(_with_imports(test, modules, stated), stated, arrays)
-    if isinstance(p, dict) and (absent := absent_modules(direct(test, stated).test, modules)):
-        p['unsupported'] = (f'the tests import {absent[0]}, which is not here: packages must be chosen (modules), and '
-                            'tests may import no other name of the program than stated entry points')
-    return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p, no_handle)), p)
+    if modules and isinstance(p, Script): p = plan(_with_imports(test, modules, stated), stated, arrays)
+    if isinstance(p, Script) and (absent := absent_modules(direct(test, stated).test, modules)):
+        p = p._replace(unsupported=f'the tests import {absent[0]}, which is not here: packages must be chosen '
+                                   '(modules), and tests may import no other name of the program than stated entry '
+                                   'points')
+    return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p._asdict(), no_handle)), p)
 
-def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], dict[str, Any]|None]:
+def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], Script|None]:
     "What a judge reads of each test, and the plan of a script."
     plans = [planned(test, job.entry_points, modules) for test in job.tests]
     scripts = [script for _, script in plans if script]
@@ -187,8 +189,8 @@ class Template:
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
         "Run one program, and a disturbed one again; each run may take five seconds more than its wall limit."
         texts, script = _test_sheets(job, self.modules)
-        if script and script['unsupported']:
-            return Report((Step('ok'), Step('unsupported', script['unsupported'])), layers=self.layers)
+        if script and script.unsupported:
+            return Report((Step('ok'), Step('unsupported', script.unsupported)), layers=self.layers)
         order = dict(limits=job.limits, script=bool(script), name='candidate' if job.tests else '__main__',
                      stateless='seccomp' in self.layers and may_share(job, self.modules))
         sheets = job.code, '[' + ', '.join(texts) + ']'

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Any
 
 from .codec import CONTAINERS, Extended, NATIVE, Record, WRITE
-from .exceptions import Kind, RemoteError
+from .exceptions import ErrorClass, RemoteError
 from .program import DOINGS, HELD, KNOWN
 
 # %% ../../nbs/03_grader/26_proxies.ipynb #af23230e
@@ -25,7 +25,8 @@ class Unsupported(Exception): "A test passes a value that cannot be lent, before
 def _refuse(name:str)->Callable:
     def method(self, *others):
         if self._remote.is_container and name != '__hash__': return _on_data(name, self, *others)
-        self._remote.call.fail(Refused(f'{name} of an object of class {self._remote.kind}, which is not plain data'))
+        cls = self._remote.class_name
+        self._remote.call.fail(Refused(f'{name} of an object of class {cls}, which is not plain data'))
     return method
 
 def _on_data(name:str, *sides:Any)->Any:
@@ -101,7 +102,7 @@ class Remote:
         return False
 
     def __subclasscheck__(self, x):
-        if not isinstance(x, Remote | Kind): return False
+        if not isinstance(x, Remote | ErrorClass): return False
         return self._remote.call.ask('issubclass', x._remote.number, (self,))
 
 class RemoteCallable(Remote):
@@ -138,12 +139,13 @@ class Handle:
     "The judge's record of one remote value."
     def __init__(self, call:Any, # The `Call` that answers for it
                  number:int, *,
-                 form:str,   # As `kind_of` says
-                 kind:str,   # Name of its class
+                 use:str,    # As `use_of` says
+                 class_name:str,
                  origin:str,
                  bases:list[str]   # Of a class: its name and those it derives from, nearest first; else `known_names`
                 ):
-        self.call, self.number, self.form, self.kind, self.origin, self.bases = call, number, form, kind, origin, bases
+        self.call, self.number, self.use, self.class_name = call, number, use, class_name
+        self.origin, self.bases = origin, bases
         self.owner:Handle|None = None   # Whose method it is
         self.is_object = False          # A test has called a method that no plain data has
         self.is_container = False       # Its class derives from one of `CONTAINERS`
@@ -153,29 +155,29 @@ class Handle:
         "Ask the program about the value."
         plain = what == 'get' and args[0] in plain_methods() and not self.is_object
         origin = 'method' if plain and self.origin in ('result', 'method') else self.origin
-        if what in ('get', 'item') and self.form == 'class' and origin == 'named': origin = 'class'   # It makes objects
+        if what in ('get', 'item') and self.use == 'class' and origin == 'named': origin = 'class'   # It makes objects
         return self.call.ask(what, self.number, args, origin=origin)
 
     @property
     def known(self)->type: # Of an object
         "The class of Python's that the value is an instance of, as the program says; `Remote` if it is no common one."
-        kinds = {} if self.form in ('class', 'exception') else HELD if self.is_container else KNOWN
+        kinds = {} if self.use in ('class', 'exception') else HELD if self.is_container else KNOWN
         return next((kinds[name] for name in self.bases if name in kinds), Remote)
 
     def data(self)->Any:
         "What a container holds now."
         value = self.ask('data')
         if type(value) in CONTAINERS: return value
-        self.call.fail(Refused(f'what came for an object of class {self.kind} is no container'))
+        self.call.fail(Refused(f'what came for an object of class {self.class_name} is no container'))
 
     def of_class(self, doing:str)->'Handle':
         "This handle, if its value is an instance of a class under test; the test fails otherwise."
-        why = f'{doing} of an object of class {self.kind}, which is not plain data'
+        why = f'{doing} of an object of class {self.class_name}, which is not plain data'
         return self if self.origin == 'class' else self.call.fail(Refused(why))
 
     def of_tests(self):
         "A class of the tests derives from this class of the program; the test fails."
-        self.call.fail(Refused(f'a class of the tests derives from {self.kind}'))
+        self.call.fail(Refused(f'a class of the tests derives from {self.class_name}'))
 
     def copied(self, what:str)->Any:
         "A copy of the value, in the program."
@@ -200,5 +202,5 @@ class Handle:
         "What a call of the value returns."
         if self.origin == 'method': self.of_class('a method')
         if self.owner: self.owner.is_object = True
-        makes = self.origin == 'class' or self.form in ('class', 'exception') and self.origin == 'named'
+        makes = self.origin == 'class' or self.use in ('class', 'exception') and self.origin == 'named'
         return self.call.ask('call', self.number, args, kw, 'class' if makes else 'result')

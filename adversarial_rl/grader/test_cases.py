@@ -10,13 +10,13 @@ import ast
 import builtins
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any
 
 from ..core.source import bound_in, dotted, is_literal, literal, LONGEST_TEXT, parse_source, symbols
 from .apart import named_like_a_class, OUTSIDE, why_unsupported
 from .codec import no_handle, pack
 from .forms import FUNCTIONS, PURE
 from .imports import direct
+from .judge import Script
 from .names import library_names, names_in, names_under_test
 from .objects import changed_containers, holder, objects_meet, scopes_of
 from .scripts import as_main, calls_of_tests, left_out, why_it_ends, why_not_run
@@ -190,17 +190,14 @@ def _changed(nodes:list[ast.AST], theirs:frozenset[str])->set[str]:
     return names & theirs | attributes | ({'__getitem__'} if of_object else set())
 
 # %% ../../nbs/03_grader/05_test_cases.ipynb #c0de0115
-_SCRIPT: dict[str, Any] = dict(unsupported='', **{field: [] for field in (
-    'statements', 'names', 'first', 'looked', 'aliases', 'modules', 'given', 'live')})
-
 def _as_named(entry_points:tuple[str, ...], aliases:dict[str, str])->tuple[str, ...]:
     "The entry points by the names that a test has for them; its own variable of such a name is another."
     return tuple(x for x in entry_points if x not in aliases.values()) + tuple(
         name for name, own in aliases.items() if own in entry_points)
 
-def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, Any]:
+def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
     try: tree = parse_source(test)
-    except SyntaxError as e: return dict(_SCRIPT, unsupported=f'the test does not parse: {e}')
+    except SyntaxError as e: return Script(unsupported=f'the test does not parse: {e}')
     if (name := _plain_call(tree, entry_points)) and (asserts := as_data(tree, {name: name})): return asserts
     test, aliases, why = direct(test, entry_points)
     entry_points = _as_named(entry_points, aliases)
@@ -223,20 +220,18 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|dict[str, A
         tree = _goes_on(tree)
         statements = [ast.unparse(x) for x in tree.body] + calls_of_tests(left) or [test]
     except (ValueError, RecursionError): statements = [test]
-    return dict(_SCRIPT, statements=statements, unsupported=why, names=sorted(who.program), first=first,
-                looked=sorted(looked),                aliases=[[name, own] for name, own in aliases.items()],
-                modules=sorted(who.modules),
-                given=[[name, library_names()[name]] for name in sorted(who.library)],
-                live=sorted(_changed(nodes, who.program)))
+    return Script(statements, sorted(who.program), first, sorted(looked), [[*pair] for pair in aliases.items()],
+                  sorted(who.modules), [[name, library_names()[name]] for name in sorted(who.library)],
+                  sorted(_changed(nodes, who.program)), why)
 
 def plan(test:str,                       # Source
          entry_points:tuple[str, ...]=(), # As in `names_under_test`
          arrays:bool=False              # Whether answers may be arrays, of which data has only the items
-        )->list|dict[str, Any]:
+        )->list|Script:
     "What a judge needs for a test: a list of asserts, or a script. No text that a model writes ends its caller."
-    if len(test) > LONGEST_TEXT: return dict(_SCRIPT, unsupported=f'a test of more than {LONGEST_TEXT:,} characters')
+    if len(test) > LONGEST_TEXT: return Script(unsupported=f'a test of more than {LONGEST_TEXT:,} characters')
     try: return _plan(test, entry_points, arrays)
-    except Exception as e: return dict(_SCRIPT, unsupported=f'the tests cannot be read ({type(e).__name__})')
+    except Exception as e: return Script(unsupported=f'the tests cannot be read ({type(e).__name__})')
 
 def _compares_alone(form:list)->bool:
     "Whether a form says the same of arrays as of lists: it asks whether answers equal something."
@@ -255,7 +250,7 @@ def is_plain(asserts:list # Of `plan`
     "Whether tests that are data would say the same if answers were arrays instead of lists."
     return all(_compares_alone(form) if text else form[0] == 'call' for form, text in asserts)
 
-def plans(tests:Sequence[str], entry_points:tuple[str, ...]=())->list[list|dict[str, Any]]:
+def plans(tests:Sequence[str], entry_points:tuple[str, ...]=())->list[list|Script]:
     "The plan of each test of a program."
     return [plan(test, entry_points) for test in tests]
 

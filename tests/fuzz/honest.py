@@ -8,6 +8,7 @@ from collections import deque
 from textwrap import indent
 
 from adversarial_rl.grader.grading import parts
+from adversarial_rl.grader.judge import Script
 from adversarial_rl.grader.pool import Job
 from adversarial_rl.grader.test_cases import plans
 
@@ -176,7 +177,7 @@ def verdicts(code, tests):
     for part in parts(Job(code, tuple(tests))):
         space = {'__name__': 'candidate'}
         runs = ends_well(space, code)
-        whole = len(part.tests) == 1 and isinstance(plans(part.tests)[0], dict)   # An assert of a script ends it
+        whole = len(part.tests) == 1 and isinstance(plans(part.tests)[0], Script)   # An assert of a script ends it
         for test in part.tests:
             lines = [test] if whole else [ast.unparse(x) for x in ast.parse(test).body]
             found[test] = runs and all([ends_well(space, line) for line in lines])
