@@ -74,6 +74,7 @@ LONGEST = ('companions engines folders training hostile_elsewhere inference comp
            'chat_model trl choice curve rare judges sources door').split()
 
 
+@pytest.hookimpl(tryfirst=True)   # Before pytest-xdist reads the groups
 def pytest_collection_modifyitems(items):
     "The longest files run first, so that neither of two processes waits long for the other at the end."
     names = [f'test_{name}' for name in LONGEST]
@@ -81,3 +82,5 @@ def pytest_collection_modifyitems(items):
     items.sort(key=place)
     for item in items:
         if place(item) < len(names): item.add_marker(pytest.mark.slow)
+        # With `--dist loadgroup` one process runs all hostile programs once, for all of these tests
+        if item.path.stem == 'test_hostile': item.add_marker(pytest.mark.xdist_group('hostile'))

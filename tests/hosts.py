@@ -102,7 +102,9 @@ def visit(host, python, begin, tests)->list:
     "Run the tests on one host; layers, and how many passed, failed and were skipped."
     off = HOSTS[host][1]
     layers = said(*begin, python, '-P', '-c', FACTS.format(off=tuple(filter(None, off.split(',')))))
-    command = [*begin, python, '-P', '-m', 'pytest', '-q', '-p', 'no:cacheprovider', '-n', '2', '--off', off]
+    # A third process uses the time in which the others wait for programs that hang
+    options = '-q', '-p', 'no:cacheprovider', '-n', '3', '--dist', 'loadgroup', '--off', off
+    command = [*begin, python, '-P', '-m', 'pytest', *options]
     text = subprocess.run([*command, *tests], capture_output=True, text=True).stdout
     counts = {word: int(n) for n, word in re.findall(r'(\d+) (passed|failed|error|skipped)', text[-300:])}
     wrong = counts.get('failed', 0) + counts.get('error', 0)
