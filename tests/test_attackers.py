@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
-from adversarial_rl.grader import answers, suites
+from adversarial_rl.grader import answers, arguments, suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.conversation import Call
 from adversarial_rl.grader.execution import Limits, Step
@@ -1575,3 +1575,83 @@ def test_no_names_inside_of_each_other_take_their_reader_many_steps(deep, monkey
     monkeypatch.setattr(Held, 'instance', lambda self, x: steps.append(x) or method(self, x))
     plan(f'x = {deep}\n' * 20, ('f', 'P'))
     assert 1000 < len(steps) < 300_000
+
+
+HOLDS = [f'assert f({n}) != bytes(240 * 2 ** 20)' for n in range(4)]
+
+
+@pytest.mark.parametrize('code', [RIGHT, 'import math\n' + RIGHT])
+def test_no_test_takes_the_memory_of_the_judge_from_another(code):
+    "They were valid if an invalid test divided them into two runs, and failed every right program later."
+    assert grade(code, HOLDS, function_name='f').per_test == (True,) * 4
+    again = Job(code, ('assert f(0) == 1', *HOLDS), entry_points=('f',))   # Tests of no suite, as those asked again
+    assert grade_many([again])[0].passed
+    more = [HOLDS[0], 'assert f(2) != bytes(700 * 2 ** 20)', HOLDS[1]]
+    o = grade(code, more, function_name='f')
+    assert o.kind == 'memory_limit' and o.per_test == (True, False, True)
+
+
+CROWDS = {   # References that an invalid test ends between others -> tests that have no room together
+    'from functools import lru_cache\n@lru_cache(None)\ndef kept(n):\n    while n > 10 ** 9: pass\n'
+    '    return bytearray(n)\ndef f(n): return len(kept(n))': [
+        f'assert f({n}000000) == {n}000000' for n in (110, 111, 112)],
+    'def f(n):\n    print("x" * min(n, 9000))\n    while n > 10 ** 5: pass\n    return n': [
+        f'assert f({n}) == {n}' for n in range(9000, 9007)]}
+
+
+@pytest.mark.parametrize('reference', CROWDS)
+def test_valid_tests_have_room_together(reference):
+    tests = CROWDS[reference]
+    [flags] = validate_many([(reference, [*tests, f'assert f({10 ** 10}) == 1'], 'f')])
+    usable = [t for t, ok in zip(tests, flags) if ok]
+    assert len(usable) < len(tests) and not flags[-1]
+    jobs = [Job(reference + '\n' * n, tuple(usable), entry_points=('f',)) for n in range(4)]   # In different orders
+    assert all(o.passed for o in grade_many(jobs))
+
+
+ENDS = 'os._exit(0)', 'os.kill(os.getpid(), 9)', 'ctypes.string_at(0)', 'raise MemoryError', 'print("x" * 10**6)'
+
+
+@pytest.mark.parametrize('end', ENDS)
+def test_a_program_that_remembers_cannot_buy_new_processes(end):
+    "By ending itself at each second call it was new for each test, as if it remembered nothing."
+    code = f'import ctypes, os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    if n > 1: {end}\n    return x + 1'
+    o = grade(code, [f'assert f({n}) == {n + 1}' for n in range(6)], function_name='f')
+    assert o.judged and not o.passed and sum(o.per_test) < 6
+
+
+@pytest.mark.parametrize('test', [
+    'assert total(PRICES.values()) == 6', 'assert total(PRICES.keys()) == 6', 'assert total(PRICES.items()) == 6',
+    'p = PRICES.values()\nassert total(p) == 6', 'assert total(iter(PRICES)) == 6',
+    'assert total(reversed(PRICES)) == 6',
+    'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(total(PRICES.values()), 6)'])
+@pytest.mark.parametrize('own', ['OrderedDict(a=6)', 'deque([6])', 'dict(a=6)', 'Counter(a=6)'])
+def test_no_container_in_place_of_another_masks_a_program(own, test):
+    "Its views and iterators were no plain data, so its program was left out with all its tests."
+    code = f'from collections import *\nPRICES = {own}\ndef total(xs): return 0'
+    assert grade(code, [test, 'assert total([1]) == 1'], function_name=['total', 'PRICES']).judged
+    right = 'from collections import *\ndef count(s): return OrderedDict(Counter(s))\ndef total(xs): return sum(xs)'
+    honest = 'd = count("aab")\nassert total(d.values()) == 3 and len(list(d.items())) == 2'
+    assert grade(right, [honest], function_name=['total', 'count']).passed
+
+
+@pytest.mark.parametrize('own', [
+    'dict', 'list', 'int', 'str', 'tuple', 'float', 'set', 'deque', 'bytes', 'Fraction', 'namedtuple("Q", "")'])
+def test_plain_data_that_can_be_called_is_called(own):
+    code = f'from collections import *\nfrom fractions import Fraction\nclass V({own}):\n' \
+           '    def __call__(self, x): return x\nv = V()\ndef make(): return V()'
+    fails = 'try: v(-1)\nexcept TypeError: pass\nelse: assert False', \
+            'r = make()\ntry: r(-1)\nexcept TypeError: pass\nelse: assert False'
+    passes = 'x = v(3)\nassert x == 3', 'r = make()\nassert r(4) == 4', 'assert v(5) == 5'
+    o = grade(code, [*fails, *passes], function_name=['v', 'make', 'V'])
+    assert o.per_test == (False, False, True, True, True), o
+
+
+def test_no_constants_take_the_reader_of_a_test_many_steps(monkeypatch):
+    steps, size = [], arguments._size
+    monkeypatch.setattr(arguments, '_size', lambda x: steps.append(0) or size(x))
+    long = ', '.join(['bool([0] * 999' + ' * 1' * 48 + ')'] * 14)
+    assert arguments.test_inputs(f'assert f({long}) == 1', 'f') == {}
+    assert 1000 < len(steps) < 100_000
+    few = arguments.test_inputs('assert f([0] * 999 * 1, 7 ** 9 - 1) == 1', 'f')
+    assert list(few) == [f'{[0] * 999}, {7 ** 9 - 1}']

@@ -26,56 +26,74 @@ def calls(tree:ast.AST, name:str)->list[ast.Call]: # In source order
 # %% ../../nbs/03_grader/22_arguments.ipynb #c0de0120
 _MAKERS = {f.__name__: f for f in (bool, bytes, complex, dict, float, frozenset, int, list, range, set, str, tuple)}
 _SMALL = 2_000   # Items and characters of a constant
+_MOST = 20 * _SMALL   # Of all that is computed for one test
 
 def _size(x:Any)->int:
     if isinstance(x, dict): return 1 + sum(_size(k) + _size(v) for k, v in x.items())
     if isinstance(x, (str, bytes, range)): return 1 + len(x)
     return 1 + sum(map(_size, x)) if isinstance(x, (list, tuple, set, frozenset)) else 1
 
-def _small(x:Any)->Any:
-    "A constant that is cheap to compute with; `ValueError` for others."
-    if _size(x) > _SMALL or isinstance(x, int) and x.bit_length() > _SMALL: raise ValueError('a large constant')
-    return x
+class _Constants:
+    "Computes the constants of a test; `ValueError` for large ones, and after many steps."
+    def __init__(self): self.left = _MOST
 
-# %% ../../nbs/03_grader/22_arguments.ipynb #c0de0121
-def _constant(x:ast.AST)->Any:
-    "The value of an expression without calls of a program; `ValueError` where that needs more than a few steps."
-    match x:
-        case ast.List(elts=items): return [_constant(y) for y in items]
-        case ast.Tuple(elts=items): return tuple(_constant(y) for y in items)
-    try: return _small(literal(x))
-    except ValueError: pass
-    match x:
-        case ast.UnaryOp(op=ast.USub(), operand=y): return -_constant(y)
-        case ast.UnaryOp(op=ast.UAdd(), operand=y): return +_constant(y)
-        case ast.UnaryOp(op=ast.Invert(), operand=y): return ~_constant(y)
-        case ast.BinOp(left=left, op=ast.Add(), right=right): return _small(_constant(left) + _constant(right))
-        case ast.BinOp(left=left, op=ast.Sub(), right=right): return _small(_constant(left) - _constant(right))
-        case ast.BinOp(left=left, op=ast.Mult(), right=right):
-            a, b = _constant(left), _constant(right)
-            if any(isinstance(n, int) and n * _size(y) > _SMALL for n, y in ((a, b), (b, a)) if not isinstance(y, int)):
-                raise ValueError('a large constant')
-            return _small(a * b)
-        case ast.BinOp(left=left, op=ast.Pow(), right=right):
-            a, b = _constant(left), _constant(right)
-            if isinstance(a, int) and isinstance(b, int) and a.bit_length() * abs(b) > _SMALL: raise ValueError('large')
-            return _small(a ** b)
-        case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _MAKERS:
-            values = [_constant(y) for y in args]
-            if name == 'bytes' and any(isinstance(v, int) for v in values): raise ValueError('a large constant')
-            if name in ('bytes', 'str') and len(values) > 1: raise ValueError('an encoding')
-            return _small(_MAKERS[name](*values))
-    raise ValueError('not a constant')
+    def size(self, x:Any)->int:
+        "Items and characters of a value."
+        if self.left < 0: raise ValueError('many steps')
+        self.left -= (size := _size(x))
+        return size
 
-def _value_of(x:ast.AST)->tuple[bool, Any]: # Whether it is a constant, and which
-    "A constant's value; whatever a text of a model raises, it is none."
-    try: return True, _constant(x)
-    except Exception: return False, None
+    def small(self, x:Any)->Any:
+        "A constant that is cheap to compute with."
+        if self.size(x) > _SMALL or isinstance(x, int) and x.bit_length() > _SMALL: raise ValueError('a large constant')
+        return x
+
+    def value(self, x:ast.AST)->Any:
+        "The value of an expression without calls of a program; `ValueError` where that needs more than a few steps."
+        match x:
+            case ast.List(elts=items): return [self.value(y) for y in items]
+            case ast.Tuple(elts=items): return tuple(self.value(y) for y in items)
+        try: return self.small(literal(x))
+        except ValueError: pass
+        match x:
+            case ast.UnaryOp(op=ast.USub(), operand=y): return -self.value(y)
+            case ast.UnaryOp(op=ast.UAdd(), operand=y): return +self.value(y)
+            case ast.UnaryOp(op=ast.Invert(), operand=y): return ~self.value(y)
+            case ast.BinOp(left=left, op=op, right=right): return self.combined(op, self.value(left), self.value(right))
+            case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in _MAKERS:
+                values = [self.value(y) for y in args]
+                if name == 'bytes' and any(isinstance(v, int) for v in values): raise ValueError('a large constant')
+                if name in ('bytes', 'str') and len(values) > 1: raise ValueError('an encoding')
+                return self.small(_MAKERS[name](*values))
+        raise ValueError('not a constant')
+
+    def combined(self, op:ast.operator, a:Any, b:Any)->Any:
+        "What an operator makes of two constants."
+        match op:
+            case ast.Add(): return self.small(a + b)
+            case ast.Sub(): return self.small(a - b)
+            case ast.Mult():
+                repeated = [(n, y) for n, y in ((a, b), (b, a)) if isinstance(n, int) and not isinstance(y, int)]
+                if any(n * self.size(y) > _SMALL for n, y in repeated): raise ValueError('a large constant')
+                return self.small(a * b)
+            case ast.Pow():
+                if isinstance(a, int) and isinstance(b, int) and a.bit_length() * abs(b) > _SMALL:
+                    raise ValueError('a large constant')
+                return self.small(a ** b)
+        raise ValueError('not a constant')
+
+    def value_of(self, x:ast.AST)->tuple[bool, Any]: # Whether it is a constant, and which
+        "A constant's value; whatever else a text of a model raises, it is none. `ValueError` after many steps."
+        try: return True, self.value(x)
+        except Exception:
+            if self.left < 0: raise ValueError('many steps') from None
+            return False, None
 
 # %% ../../nbs/03_grader/22_arguments.ipynb #c0de0122
 def is_constant(x:ast.AST)->bool:
     "Whether an expression needs no program, and a few steps, to be computed."
-    return _value_of(x)[0]
+    try: return _Constants().value_of(x)[0]
+    except ValueError: return False
 
 def _number(x:bool|int|float|complex)->str:
     "The same text for equal numbers."
@@ -98,16 +116,18 @@ def _canonical(x:Any)->str:
         case range(): return _range(x)
     return repr(x)
 
-def _text(x:ast.AST)->str: # Of an argument
-    constant, value = _value_of(x)
+def _text(x:ast.AST, constants:_Constants)->str: # Of an argument
+    constant, value = constants.value_of(x)
     return _canonical(value) if constant else ast.unparse(x)
 
 # %% ../../nbs/03_grader/22_arguments.ipynb #ed16b6d8
-def arguments(call:ast.Call)->str:
+def arguments(call:ast.Call,
+              constants:_Constants|None=None # Of the same test
+             )->str:
     "Canonical text of a call's arguments; equal constants have the same text, in whatever order keywords stand."
-    texts, size = list[str](), 0
+    texts, size, constants = list[str](), 0, constants or _Constants()
     for name, x in [('', x) for x in call.args] + [(f'{k.arg}=', k.value) for k in call.keywords]:
-        texts.append(name + _text(x))
+        texts.append(name + _text(x, constants))
         size += len(texts[-1])
         if size > LONGEST_INPUTS: raise ValueError('inputs too long to compare')
     return ', '.join(texts[:len(call.args)] + sorted(texts[len(call.args):]))
@@ -117,10 +137,10 @@ def test_inputs(test:str,         # Source of a test
                 function_name:str # Function under test
                )->dict[str, None]: # In source order, each once; empty when the test does not call it
     "Arguments of each call of the function."
-    found, size = dict[str, None](), 0
+    found, size, constants = dict[str, None](), 0, _Constants()
     try:
         for call in calls(parse_source(test), function_name):
-            found[text := arguments(call)] = None
+            found[text := arguments(call, constants)] = None
             size += len(text)
             if size > LONGEST_INPUTS: return {}
     except (SyntaxError, RecursionError, ValueError): return {}

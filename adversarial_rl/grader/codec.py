@@ -61,6 +61,9 @@ _EXACT: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # As above; cla
     type({}.keys()): ('keys', lambda x, inner: [inner(y) for y in x]),
     type({}.items()): ('items', lambda x, inner: [[inner(k), inner(v)] for k, v in x]),
     type({}.values()): ('values', lambda x, inner: [inner(y) for y in x]),
+    type(OrderedDict().keys()): ('keys', lambda x, inner: [inner(y) for y in x]),
+    type(OrderedDict().items()): ('items', lambda x, inner: [[inner(k), inner(v)] for k, v in x]),
+    type(OrderedDict().values()): ('values', lambda x, inner: [inner(y) for y in x]),
     memoryview: ('memoryview', lambda x, inner: x.tobytes().decode('latin-1')),
     PosixPath: ('PosixPath', lambda x, inner: str(x)),
     PurePosixPath: ('PurePosixPath', lambda x, inner: str(x)),
@@ -94,7 +97,7 @@ def _field_names(t:type)->list[str]:
     plain = type(fields) is tuple and all(type(x) is str and x.isidentifier() and x[0] != '_' for x in fields)
     return list(fields) if plain else []
 
-_FINDERS = '__getattr__', '__missing__', '__getitem__'   # Methods by which a class finds other names or items
+_FINDERS = '__getattr__', '__missing__', '__getitem__', '__call__'   # By which it finds other names, items or results
 
 def _has_more(t:type, base:type, known:Sequence[str]=())->bool:
     "Whether a class has public names, or ways to find some, beside these and those of its built-in class."
@@ -174,7 +177,7 @@ def pack(x:Any,        # Any value
     if t in WRITE and (t is not type or _kind_name(x)): return _write(x, t, inner)
     base = next((b for b in BELOW if issubclass(t, b)), None)
     if issubclass(t, Extended) and base not in CONTAINERS: return {'handle': handle(x._object)}
-    if base is None: return {'handle': handle(x)}
+    if base is None or extend and callable(x) and base not in CONTAINERS: return {'handle': handle(x)}
     if base is tuple and len(fields := _field_names(t)) == tuple.__len__(x):
         named = record(str(t.__name__), fields)
         return {'methods': [named, handle(x)]} if _has_more(t, tuple, fields) else named

@@ -29,6 +29,8 @@ from .program import HELD
 from .proxies import Gone, Handle, Refused, Remote, RemoteCallable, SPECIAL, Unsupported
 
 # %% ../../nbs/03_grader/27_conversation.ipynb #b60d7f24
+_ITERATORS = 'builtins', 'itertools', '_collections'   # Modules of Python's iterators
+
 class Lent:
     "What the tests lend to the program: functions, iterators and exceptions by number, classes of exceptions by name."
     def __init__(self, classes:dict[str, type]): # Where to note classes of exceptions that the tests define
@@ -43,7 +45,7 @@ class Lent:
         name = getattr(x, '__name__', None)
         is_builtin = isinstance(x, (type, types.BuiltinFunctionType)) and getattr(builtins, str(name), None) is x
         if is_builtin: return ['builtin', name]
-        is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in ('builtins', 'itertools')
+        is_iterator = hasattr(type(x), '__next__') and type(x).__module__ in _ITERATORS
         if not callable(x) and not is_iterator: raise Unsupported(f'an argument of class {type(x).__name__}')
         if isinstance(x, type) and issubclass(x, BaseException):
             self.note(x)
@@ -147,9 +149,10 @@ class Call(Conversation):
         return (RemoteCallable if use in ('callable', 'class', 'exception') else Remote)(handle)
 
     def extended(self, plain:Any, remote:Remote)->Any:
-        "A value whose class derives from a built-in one: a container that the test made stays in the program."
+        "A value whose class derives from a built-in one; a container that the test made or may call stays there."
         if not self.is_script: return plain
-        if type(plain) not in CONTAINERS or self.origin not in ('class', 'named'): return Extended.of(plain, remote)
+        stays = self.origin in ('class', 'named') or isinstance(remote, RemoteCallable)
+        if type(plain) not in CONTAINERS or not stays: return Extended.of(plain, remote)
         remote._remote.is_container = True
         return remote
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..core.parallel import dealt_out
 from .execution import as_limits, Limits, LONGEST, Step
+from .judge import STARVED
 from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
 from .stateless import stateless
 from .test_cases import split_tests
@@ -144,9 +145,15 @@ def _unreached(job:Job, report:Report)->tuple[str, ...]:
     finished = len(steps) - 2   # The last step is that of the test that stopped the run
     if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps or report.killed == 'output': return ()
     own = report.seconds - sum(report.times[:finished + 1])
-    guilty = not finished or own > min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
+    exited = not report.killed and steps[-1].kind != 'timeout'   # No test ends another's process
+    guilty = not finished or exited or own > min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
     lost = [test for test, step in zip(job.tests, steps[1:]) if not step.kind]
     return (*lost, *job.tests[finished + guilty:])
+
+def _crowded(job:Job, report:Report)->tuple[str, ...]:
+    "Tests for which the judge had no memory, where it may have held that of others."
+    if len(job.tests) < 2: return ()
+    return tuple(test for test, step in zip(job.tests, _steps(report, job)[1:]) if step.message == STARVED)
 
 def brief(x:Limits)->Limits:
     "A fifth of the time, for one test alone."
@@ -203,14 +210,17 @@ def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:_RunAll, modules
         if _took_nothing(part, found[part]): runs[job], cut[job] = [(part, found[part])], whole[job][1:]
 
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
-    "Run these parts of jobs, and again without each test that stops its program."
+    "Run these parts of jobs, and again without each test that stops its program; those that others may fail, alone."
+    alone:list[tuple[Job, Job]] = []
     for _ in range(most_runs if waiting else 0):
         once = list(dict.fromkeys(part for _, part in waiting))
         found = dict(zip(once, dealt_out(run_all, once)))
-        for job, part in waiting: runs[job].append((part, found[part]))
+        for job, part in waiting:
+            runs[job].append((part, found[part]))
+            if crowded := _crowded(part, found[part]): alone.append((job, replace(part, tests=crowded)))
         waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
         if not waiting: break
-    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in waiting
+    last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in [*waiting, *alone]
             for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 

@@ -50,34 +50,44 @@ def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_jo
 _LEAST_DEPTH = 100   # Of calls, which Python's own functions need
 
 def _stricter(limits:Limits)->Limits:
-    "Half of the time and memory, a quarter of the depth: no valid test brings an equal program near a limit."
+    "Half of time, memory and output, a quarter of the depth: no valid test brings an equal program near a limit."
     depth = max(limits.depth // 4, min(limits.depth, _LEAST_DEPTH))
-    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2, depth=depth)
+    return limits._replace(cpu_seconds=math.ceil(limits.cpu_seconds / 2), memory_mb=limits.memory_mb // 2, depth=depth,
+                           output_bytes=limits.output_bytes // 2)
 
 def _is_sure(job:Job, test:str)->bool:
     "Whether a run of the test alone has the same result: it gives data to a program that keeps nothing."
     text, script = planned(test, job.entry_points, ())
     return stateless(job.code) and not script and gives_data(text)
 
+def _alone(job:Job)->Job:
+    "The job with each test in a process of its own, if that may matter."
+    sure = {t for t in job.tests if _is_sure(job, t)}
+    alone = [frozenset([t]) for t in job.tests if t not in sure]
+    return replace(job, groups=(*[group & sure for group in job.groups], *alone))
+
+def _together(job:Job)->Job:
+    "The job, without tests if `_alone` ran them together, too."
+    return job if any(not _is_sure(job, t) for t in job.tests) else replace(job, tests=())
+
 def _again(job:Job, flags:Sequence[bool | None])->Job:
-    "The job with the tests that it passed, within stricter limits; each in a process of its own, if that may matter."
+    "The job with the tests that it has passed, within stricter limits."
     tests = tuple(dict.fromkeys(t for t, ok in zip(job.tests, flags) if ok))
-    sure = {t for t in tests if _is_sure(job, t)}
-    alone = [frozenset([t]) for t in tests if t not in sure]
-    return replace(job, tests=tests, groups=(*[group & sure for group in job.groups], *alone),
-                   limits=_stricter(job.limits))
+    return replace(job, tests=tests, limits=_stricter(job.limits))
 
 def validate_many(asked:Sequence[Asked],     # As in `reference_results`
                   limits:Limits|None=None
                  )->list[list[bool | None]]: # A flag for each test, None where the sandbox failed
-    "Which tests the reference passes as programs are graded, and again: alone, within stricter limits."
+    "Which tests the reference passes as programs are graded, and within stricter limits: alone, and with the others."
     jobs = [as_job(x, limits) for x in asked]
-    first = reference_results(jobs, safely=True)
-    passed = [_again(job, flags) for job, flags in zip(jobs, first)]
-    again = [job for job in passed if job.tests]
-    second = {job: dict(zip(job.tests, flags)) for job, flags in zip(again, reference_results(again, safely=True))}
-    return [[second.get(other, {}).get(t, ok) for t, ok in zip(job.tests, flags)]
-            for job, flags, other in zip(jobs, first, passed)]
+    flags = reference_results(jobs, safely=True)
+    for way in _alone, _together:
+        again = [way(_again(job, row)) for job, row in zip(jobs, flags)]
+        run = [job for job in again if job.tests]
+        told = {job: dict(zip(job.tests, row)) for job, row in zip(run, reference_results(run, safely=True))}
+        flags = [[told.get(other, {}).get(t, ok) for t, ok in zip(job.tests, row)]
+                 for job, row, other in zip(jobs, flags, again)]
+    return flags
 
 # %% ../../nbs/03_grader/10_suites.ipynb #eee8c759
 def passes_reference(asked:Sequence[tuple[Problem, Sequence[Collection[str]]]] # Problems with suites of tests
