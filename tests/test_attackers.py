@@ -1655,3 +1655,47 @@ def test_no_constants_take_the_reader_of_a_test_many_steps(monkeypatch):
     assert 1000 < len(steps) < 100_000
     few = arguments.test_inputs('assert f([0] * 999 * 1, 7 ** 9 - 1) == 1', 'f')
     assert list(few) == [f'{[0] * 999}, {7 ** 9 - 1}']
+
+
+@pytest.mark.parametrize('hidden', [
+    'list(map(f, [100])) == [101]', 'sum(map(f, [100])) == 101', 'list(filter(f, [100])) == [100]',
+    'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]'])
+def test_no_test_of_a_model_hides_an_input(hidden):
+    "One hard input counted in each test of a suite, as only calls by the function's name were seen."
+    asked = 'assert f(100) == 101'
+    assert parse_tests(f'{asked}\nassert f(1) == 2 and {hidden}\nassert {hidden}\nassert f(2) == 3', 'f') == [
+        asked, 'assert f(2) == 3']
+
+
+@pytest.mark.parametrize('end', ['os._exit(0)', 'os.kill(os.getpid(), 9)'])
+def test_an_iterator_beside_in_asks_before_anything_is_compared(end):
+    "The program was asked while its answers were compared, so one that had ended failed tests that it had answered."
+    code = f'import os\ndef f(x):\n    if x == 100: {end}\n    return x + 1'
+    tests = ['assert f(100) == 101', *[f'assert f({n}) == {n + 1} and {n + 1} in map(f, [{n}])' for n in (1, 2, 3)]]
+    for text in (code + '\n' * n for n in range(4)):   # In different orders
+        assert grade(text, tests, function_name='f').per_test == (False, True, True, True)
+    asks = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    return x + 1\ndef asked(): return n'
+    for want in 6, 7:   # As often where the first answer is wrong
+        o = grade(asks, [f'assert {want} in map(f, [5, 77]) or asked() == 2'], function_name=['f', 'asked'])
+        assert o.passed, o
+
+
+def test_a_judge_has_the_time_to_decide_what_was_answered():
+    code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
+    heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({12 * 10 ** 6})' for n in range(4)]
+    o = grade(code, [*heavy, 'assert f(100) == 101'], Limits(wall_seconds=8, cpu_seconds=8), function_name='f')
+    assert o.per_test == (True,) * 4 + (False,), o
+
+
+def test_one_test_that_never_ends_has_all_of_the_time(monkeypatch):
+    "Each had it, though no test that needs so much is valid."
+    seconds, grade_all = [], suites.grade_many
+    def counted(*args, **kw):
+        outcomes = grade_all(*args, **kw)
+        seconds.extend(s for o in outcomes for s in o.test_seconds)
+        return outcomes
+    monkeypatch.setattr(suites, 'grade_many', counted)
+    endless = 'def f(n):\n    while n > 10: pass\n    return n'
+    tests = [f'assert f({n}) == {n}' for n in (1, *range(20, 24), 2)]
+    assert validate_many([(endless, tests, 'f')]) == [[True] + [False] * 4 + [True]]
+    assert sum(s > 3 for s in seconds) == 1   # Of five; the others have one second, or two of real time

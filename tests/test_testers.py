@@ -31,6 +31,7 @@ from adversarial_rl.measure.inputs import (
     fill_expected,
     first_inputs,
     GUESS,
+    in_domain,
     Kind,
     kind,
     kind_of,
@@ -356,3 +357,15 @@ def test_the_limits_are_those_of_the_checkpoint(flags, limits, tmp_path):
 def test_an_untrained_model_has_room_for_its_tests(flags, tokens):
     c, = commands.evaluate_tester.read(flags)
     assert c.max_tokens == tokens
+
+
+def test_arguments_with_defaults_have_a_kind_too():
+    def known(signature, *calls):
+        name = signature[4:].partition('(')[0]
+        p = Problem(name, 'Something.', signature, (f'assert {name}(1.0) == 0',), f'{signature} return 0')
+        return [in_domain(p, call) for call in calls]
+    area = known('def area(r: float, scale: float=1.0):', 'area(1.0)', 'area(1, 2)', 'area(1.0, scale=2.5)',
+                 'area(1.0, None)', "area(1.0, 'x')", 'area(1e999)')
+    assert area == [True, True, True, False, False, False]
+    assert known('def f(x, k=[]):', 'f(1, [2])', 'f(1, k=[])', 'f(1, 2)') == [True, True, False]
+    assert known('def f(x, k=None):', 'f(1, [2])', 'f(1, None)') == [True, True]

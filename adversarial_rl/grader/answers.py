@@ -302,7 +302,7 @@ def find_asserts(text:str,           # Anything a model wrote; 400 lines of it a
 
 # %% ../../nbs/03_grader/16_answers.ipynb #6bda6b18
 def _has_plain_inputs(tree:ast.AST, name:str)->bool:
-    "Whether each argument of the function is a constant, a name, or its own result: no other way to write one."
+    "Whether the function is only called, and each argument is a constant, a name, or its result: one way to write it."
     def is_plain(x:ast.expr|None)->bool:
         if x is None or not calls(x, name): return x is not None and is_constant(x)
         match x:
@@ -313,7 +313,8 @@ def _has_plain_inputs(tree:ast.AST, name:str)->bool:
             case ast.UnaryOp(_, operand): return is_plain(operand)
         return False
     arguments = [x for call in calls(tree, name) for x in [*call.args, *[k.value for k in call.keywords]]]
-    return all(isinstance(x, ast.Name) or is_plain(x) for x in arguments)
+    named = [x for x in ast.walk(tree) if isinstance(x, ast.Name) and x.id == name]   # Or as in `map(f, [1])`
+    return len(named) == len(calls(tree, name)) and all(isinstance(x, ast.Name) or is_plain(x) for x in arguments)
 
 _MOST_CALLS = 20   # Of the function in one test: each is written out with all calls inside of it
 

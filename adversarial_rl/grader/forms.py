@@ -105,11 +105,12 @@ def _compare(names:list[str], sides:list[Later])->Any:
         left = right
     return result
 
-def _known(form:list, call:Call, asserted:bool)->Later:
-    "Evaluate a form now; what is returned gives its value, or raises its exception."
+def _known(form:list, call:Call, asserted:bool=False, listed:bool=False)->Later:
+    "Evaluate a form now, all items of an iterator that is `listed`, too; what is returned gives its value, or raises."
     try:
         value = evaluate(form, call)
         if asserted and isinstance(value, Remote): value = bool(value)
+        if listed and _is_address(value): value = list(value)
     except BaseException as e: problem = BaseException.with_traceback(e, None)
     else: return lambda: value
     def later(): raise problem
@@ -126,7 +127,7 @@ def ask(form:list,          # A word, and what it needs
         parts = [ask(x, call, asserted) for x in rest]
         return lambda: _connect(word == 'Or', parts, call)
     if word == 'Compare':
-        sides = [_known(x, call, False) for x in (rest[0], *[x for _, x in rest[1:]])]
+        sides = [_known(rest[0], call), *[_known(x, call, listed=name in ('In', 'NotIn')) for name, x in rest[1:]]]
         return lambda: _compare([name for name, _ in rest[1:]], sides)
     if form[:2] == ['apply', 'Not']:
         part = ask(form[2][0], call, asserted)

@@ -40,7 +40,8 @@ def reference_results(asked:Sequence[Asked],     # Jobs of references, as `as_jo
                      )->list[list[bool | None]]: # One list a job, one flag a test
     "Which tests each reference passes; a test that stops the program fails alone. None where the sandbox failed."
     jobs = [as_job(x, limits) for x in asked]
-    outcomes = grade_many(jobs, most_runs=_most_runs(jobs))
+    # A test that needs all of the time is not safe, so those that others stop have little of it
+    outcomes = grade_many(jobs, most_runs=1 if safely else _most_runs(jobs))
     def is_safe(job, seconds, text): return seconds <= _little(job.limits) and not text.startswith(IGNORED)
     return [[None] * len(job.tests) if o.kind == 'infra_error' else
             [ok and (not safely or is_safe(job, *told)) for ok, *told in zip(o.per_test, o.test_seconds, o.messages)]
@@ -195,7 +196,8 @@ def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
     "Add refused tests to the usable ones with the reference's value in place of theirs, where the input is new."
     suites = [[suite.refused for suite in group] for group in groups]
     refused = [[t for tests in group for t in tests] for group in suites]
-    texts = fill_in_many([Job.of(p, tests=tests, suites=group) for p, tests, group in zip(problems, refused, suites)])
+    jobs = [Job.of(p, tests=tests, suites=group) for p, tests, group in zip(problems, refused, suites)]
+    texts = fill_in_many(jobs, most_runs=1)   # What needs more time is not valid
     told = [dict(zip(tests, row)) for tests, row in zip(refused, texts)]
     passes = passes_reference([(p, [[text for t in tests if (text := row[t])] for tests in group])
                                for p, row, group in zip(problems, told, suites)])

@@ -632,17 +632,17 @@ class Runner:
             send_frame(orders, None, fds)
             os.dup2(self.walls.null, fds[0])   # The template holds no tests while a program runs
             run.watch(orders.fileno(), self.client.fileno())
-            if run.killed: self.hear_out(pid, orders)
+            if run.killed: self.hear_out(pid, orders, run.limits.wall_seconds / 2)
             letter = b'' if run.killed else orders.recv(1)
         except OSError: letter = b''
         if not run.killed and not letter: run.killed = 'judge'
         if run.killed or not self.walls.filter or letter.isupper(): self.judge.end()
         return letter.lower()
 
-    def hear_out(self, pid:int, orders:socket.socket):
+    def hear_out(self, pid:int, orders:socket.socket, seconds:float):
         "End a program before its judge, which decides the tests that it has answered."
         kill(pid, bool(self.walls.filter))
-        select.select([orders], [], [], 1)
+        select.select([orders], [], [], seconds)
 
     def script_judge(self, kernel:dict[int, tuple[int, int]], fds:tuple[int, ...])->tuple[int, int]:
         "Fork a judge for one script, which may end it as it likes; its number, and where to read its letter."

@@ -10,6 +10,7 @@ __all__ = ['GUESS', 'InputSource', 'SOURCES', 'Kind', 'kind', 'kind_of', 'argume
 # %% ../../nbs/07_measure/02_inputs.ipynb #3f8e153a
 import ast
 import itertools
+import math
 import random
 import re
 import string
@@ -103,9 +104,17 @@ def fits(kind:Kind, value)->bool:
         if not isinstance(value, dict): return False
         return all(fits(kind.part(0), k) and fits(kind.part(1), v) for k, v in value.items())
     if isinstance(value, bool): return kind.name == 'bool' or kind.name not in _TYPES
+    if isinstance(value, float) and not math.isfinite(value): return False
     return isinstance(value, _TYPES.get(kind.name, (object,)))
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #515fa2ec
+def _may_be(argument:ast.arg, default:ast.expr, value:Any)->bool:
+    "Whether an argument with a default may have a value: one of its annotation, or else of its default's kind."
+    try: usual = literal(default)
+    except ValueError: usual = None
+    if argument.annotation: return fits(kind(argument.annotation), value) or value is None and usual is None
+    return usual is None or fits(kind_of(usual), value)
+
 def in_domain(problem:Problem, call:str)->bool:
     "Whether a call with literal arguments has the arguments of the signature, each of its kind."
     given, line = calls(parse_source(call), problem.function_name)[0], definition(problem.function_signature)
@@ -113,8 +122,10 @@ def in_domain(problem:Problem, call:str)->bool:
     names = [x.arg for x in (*line.args.posonlyargs, *line.args.args)]
     named = dict(zip(names, given.args)) | {str(k.arg): k.value for k in given.keywords}
     if len(named) != len(given.args) + len(given.keywords) or not set(named) <= set(names): return False
-    needed = dict(zip(names, argument_kinds(problem)))
-    return set(needed) <= set(named) and all(fits(k, literal(named[name])) for name, k in needed.items())
+    kinds = dict(zip(names, argument_kinds(problem)))
+    optional = dict(zip([*line.args.posonlyargs, *line.args.args][len(kinds):], line.args.defaults, strict=True))
+    return set(kinds) <= set(named) and all(fits(k, literal(named[name])) for name, k in kinds.items()) and all(
+        _may_be(arg, default, literal(named[arg.arg])) for arg, default in optional.items() if arg.arg in named)
 
 # %% ../../nbs/07_measure/02_inputs.ipynb #9b6935c5
 _LETTERS = string.ascii_letters + string.digits + ' '
