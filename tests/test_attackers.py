@@ -1699,3 +1699,14 @@ def test_one_test_that_never_ends_has_all_of_the_time(monkeypatch):
     tests = [f'assert f({n}) == {n}' for n in (1, *range(20, 24), 2)]
     assert validate_many([(endless, tests, 'f')]) == [[True] + [False] * 4 + [True]]
     assert sum(s > 3 for s in seconds) == 1   # Of five; the others have one second, or two of real time
+
+
+def test_no_test_leaves_its_memory_to_the_next_job():
+    "What was held by a test that raised, and never touched, was no growth of the judge."
+    raising = ['assert (not sum(f(0)) == 1 or len(bytes(240 * 2 ** 20)) > 0) and f(20) != bytes(400 * 2 ** 20)']
+    plain, needing = ['assert f(1) == 2'], ['assert f(1) == 2', 'assert f(240) != bytes(240 * 2 ** 20)']
+    for before in range(10):   # How far away the next collection of garbage is
+        with Sandbox(workers=1) as s:
+            def passes(tests, n): return grade_many([(f'{RIGHT}  # {n}', tests, 'f')], sandbox=s)[0].passed
+            for n in range(before): assert passes(plain, n)
+            for n in range(4): assert (passes(raising, n), passes(needing, n)) == (False, True)

@@ -361,6 +361,22 @@ def _peak_bytes()->int:
     "The most memory that this process has held at a time."
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 << 10 if sys.platform == 'linux' else 1)
 
+def _has_room(size:int)->bool:
+    "Whether this process may still map a block of this many bytes; none of it is touched."
+    try: mmap.mmap(-1, size, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, 0).close()
+    except (OSError, ValueError): return False
+    return True
+
+def _room()->int: # 0 without a limit
+    "The largest block, to a MiB, that this process may map: memory that is held and not touched has no other sign."
+    limit, step = resource.getrlimit(resource.RLIMIT_AS)[0], 1 << 20
+    if limit == resource.RLIM_INFINITY: return 0
+    low, high = 0, limit // step + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _has_room(middle * step) else (low, middle)
+    return low * step
+
 class Kept(Child):
     "Serves several programs, one after another: orders on 3, with descriptors."
     in_scratch = False
@@ -371,13 +387,14 @@ class Kept(Child):
 
     def live(self)->NoReturn:
         self.enter()
-        least, memory = _peak_bytes(), resource.getrlimit(resource.RLIMIT_AS)
+        least, memory, room = _peak_bytes(), resource.getrlimit(resource.RLIMIT_AS), _room() - _GROWTH
         orders = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM, 0, fileno=3)
         while True:
             try: order, fds = recv_frame(orders, 4)
             except EOFError: os._exit(0)
             letter = self.serve(order, fds)   # `*fds` would cost levels of C recursion, which programs need
             same = _peak_bytes() <= least + _GROWTH and resource.getrlimit(resource.RLIMIT_AS) == memory
+            same = same and (room <= 0 or _has_room(room))
             orders.send((letter if same else letter.upper()).encode())
             _close_all(*fds)
 
