@@ -1710,3 +1710,10 @@ def test_no_test_leaves_its_memory_to_the_next_job():
             def passes(tests, n): return grade_many([(f'{RIGHT}  # {n}', tests, 'f')], sandbox=s)[0].passed
             for n in range(before): assert passes(plain, n)
             for n in range(4): assert (passes(raising, n), passes(needing, n)) == (False, True)
+
+
+@pytest.mark.parametrize('shown', ['list({"x", "y"})', 'str({"x", "y"})', 'tuple(set("xy"))'])
+def test_no_order_of_a_set_writes_an_input_in_several_ways(shown):
+    "It differs from process to process, so what was one input to the judge was several to the trainer."
+    kept = parse_tests(f'assert f({shown}) == 1\nassert f({{"x", "y"}}) == 2\nassert f(list({{3, 1}})) == 3', 'f')
+    assert kept == ["assert f({'x', 'y'}) == 2", 'assert f(list({3, 1})) == 3']

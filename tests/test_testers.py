@@ -7,12 +7,15 @@ from types import SimpleNamespace
 import processes
 import pytest
 import torch
+from structure import ROOT
 
 from adversarial_rl.core import commands
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.core.source import is_literal, parse_source
 from adversarial_rl.game.round import ProblemRound, Round, round_metrics
 from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.grader.arguments import calls
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.pool import Job, Sandbox
@@ -369,3 +372,31 @@ def test_arguments_with_defaults_have_a_kind_too():
     assert area == [True, True, True, False, False, False]
     assert known('def f(x, k=[]):', 'f(1, [2])', 'f(1, k=[])', 'f(1, 2)') == [True, True, False]
     assert known('def f(x, k=None):', 'f(1, [2])', 'f(1, None)') == [True, True]
+    deep = known('def f(x, *, deep: bool=False):', 'f(1, deep=True)', 'f(1, deep="x")', 'f(1, True)')
+    assert deep == [True, False, False]
+    assert known('def f(x, *more: int):', 'f(1, 2, 3)', "f(1, 'a')") == [True, False]
+
+
+def in_domain_of(signature, tests, *calls):
+    p = Problem('f', 'Something.', signature, tuple(f'assert {x} == 0' for x in tests), f'{signature} return 0')
+    assert all(in_domain(p, x) for x in tests)
+    return [in_domain(p, x) for x in calls]
+
+
+def test_what_a_container_holds_follows_from_all_baseline_tests():
+    "Where an annotation did not say it, only numbers were in the domain."
+    nested = in_domain_of('def f(settings: dict):', ["f({'a': {'b': 1}})", "f({'x': 1})", 'f({})'],
+                          "f({'a': 'b'})", 'f({1: 2})', "f({'a': 2, 'b': {'c': 3}})")
+    assert nested == [False, False, True]
+    assert in_domain_of('def f(xs: list):', ['f([])', "f(['a'])"], "f(['b', 'c'])", 'f([1])') == [True, False]
+    mixed = in_domain_of('def f(xs):', ['f([1, 2.5])', 'f([])'], 'f([3.5, 1])', "f(['a'])", 'f((1, 2))')
+    assert mixed == [True, False, False]
+    assert in_domain_of('def f(xs):', ['f((1, 2, 3))', 'f((1, 2))'], 'f((4, 5, 6, 7))', 'f([1])') == [True, False]
+    assert in_domain_of('def f(x: list, k=None):', ['f([1], 2)', 'f([1])'], 'f([2], 3)', "f([2], 'x')") == [True, False]
+
+
+def test_all_baseline_calls_are_in_their_domain():
+    for p in load_problems(ROOT/'data'/'example_problems.json'):
+        for call in [x for test in p.baseline_tests for x in calls(parse_source(test), p.function_name)]:
+            given = [*call.args, *[k.value for k in call.keywords]]
+            if all(map(is_literal, given)): assert in_domain(p, ast.unparse(call))

@@ -17,6 +17,8 @@ import torch
 from ..core.settings import DISCRIMINATOR_REWARDS, GRADED_ON, TrainingConfig  # noqa: F401
 from .schedule import Step
 from ..grader.arguments import test_input
+from ..grader.execution import Limits
+from ..grader.grading import brief
 from ..grader.inputs import InputSuite, REASONS
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, Suite, validity
@@ -107,13 +109,14 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
     for x in problems:
         jobs += [(x, x.verdicts, code) for code in x.programs]
         jobs += [(x, x.mutants, code) for code in (mutants or {}).get(x.problem.id, ())]
-    def results(tests, suites):
+    def results(tests, suites, limits=None):
         return grade_by_test([with_own(Job.of(x.problem, code, tests(x), suites=suites(x)), x.hidden)
-                              for x, _, code in jobs])
+                              for x, _, code in jobs], limits)
     passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable, *x.hidden],
                      lambda x: [suite.usable for suite in x.suites])
     others: list[dict[str, bool] | None] = [None] * len(jobs)
-    if refused: others = results(lambda x: x.refused, lambda x: [suite.refused for suite in x.suites])
+    if refused:   # Many of these end for nobody, so they have little time
+        others = results(lambda x: x.refused, lambda x: [suite.refused for suite in x.suites], brief(Limits()))
     for (x, verdicts, _), row, other in zip(jobs, passed, others): verdicts.append(x.verdict(row, other))
 
 # %% ../../nbs/09_game/02_round.ipynb #fc821c96

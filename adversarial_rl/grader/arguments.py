@@ -25,6 +25,7 @@ def calls(tree:ast.AST, name:str)->list[ast.Call]: # In source order
 
 # %% ../../nbs/03_grader/22_arguments.ipynb #c0de0120
 _MAKERS = {f.__name__: f for f in (bool, bytes, complex, dict, float, frozenset, int, list, range, set, str, tuple)}
+_UNORDERED = 'set', 'frozenset', 'bool'   # They show no order of a set
 _SMALL = 2_000   # Items and characters of a constant
 _MOST = 20 * _SMALL   # Of all that is computed for one test
 
@@ -32,6 +33,12 @@ def _size(x:Any)->int:
     if isinstance(x, dict): return 1 + sum(_size(k) + _size(v) for k, v in x.items())
     if isinstance(x, (str, bytes, range)): return 1 + len(x)
     return 1 + sum(map(_size, x)) if isinstance(x, (list, tuple, set, frozenset)) else 1
+
+def _may_differ(x:Any)->bool:
+    "Whether a value holds a set whose order differs from process to process, as that of texts does."
+    if isinstance(x, dict): x = [*x, *x.values()]
+    if isinstance(x, set | frozenset): return len(x) > 1 and not all(isinstance(y, int | float) for y in x)
+    return isinstance(x, list | tuple) and any(map(_may_differ, x))
 
 class _Constants:
     "Computes the constants of a test; `ValueError` for large ones, and after many steps."
@@ -64,6 +71,7 @@ class _Constants:
                 values = [self.value(y) for y in args]
                 if name == 'bytes' and any(isinstance(v, int) for v in values): raise ValueError('a large constant')
                 if name in ('bytes', 'str') and len(values) > 1: raise ValueError('an encoding')
+                if name not in _UNORDERED and any(map(_may_differ, values)): raise ValueError('an order that differs')
                 return self.small(_MAKERS[name](*values))
         raise ValueError('not a constant')
 
