@@ -21,7 +21,8 @@ from adversarial_rl.lab.condition import ConditionConfig, own_trainer, validatio
 from adversarial_rl.lab.curve import check_same, CONDITIONS
 from adversarial_rl.measure.held_out import grade_on_suites
 from adversarial_rl.measure.hidden_tests import fresh_tests, Visible
-from adversarial_rl.measure.inputs import in_domain, judge_written
+from adversarial_rl.measure.inputs import judge_written
+from adversarial_rl.measure.kinds import in_domain
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
 

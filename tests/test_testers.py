@@ -26,20 +26,15 @@ from adversarial_rl.mbpp.training import problems_of
 from adversarial_rl.measure import testers
 from adversarial_rl.measure.held_out import validity_by_problem
 from adversarial_rl.measure.inputs import (
-    argument_kinds,
     baseline_suites,
     boundary_values,
     draw,
     edges,
     fill_expected,
     first_inputs,
-    GUESS,
-    in_domain,
-    Kind,
-    kind,
-    kind_of,
     random_inputs,
 )
+from adversarial_rl.measure.kinds import argument_kinds, GUESS, in_domain, Kind, kind, kind_of
 from adversarial_rl.measure.mutants import mutants, OPERATORS
 from adversarial_rl.measure.testers import evaluate_tester, make_cases, spearman
 from adversarial_rl.problems.problem import fingerprint, load_problems, Problem, save_problems

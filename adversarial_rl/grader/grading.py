@@ -153,7 +153,7 @@ def _unreached(job:Job, report:Report)->tuple[str, ...]:
 def _crowded(job:Job, report:Report)->tuple[str, ...]:
     "Tests for which the judge had no memory, where it may have held that of others."
     if len(job.tests) < 2: return ()
-    return tuple(test for test, step in zip(job.tests, _steps(report, job)[1:]) if step.message == STARVED)
+    return tuple(test for test, step in zip(job.tests, _steps(report, job)[1:]) if step == ('memory_limit', STARVED))
 
 def brief(x:Limits)->Limits:
     "A fifth of the time, for one test alone."

@@ -15,7 +15,8 @@ from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
-from .inputs import in_domain, random_inputs
+from .inputs import random_inputs
+from .kinds import in_domain
 from ..problems.problem import Problem
 
 # %% ../../nbs/07_measure/03_hidden_tests.ipynb #dbebe0c3
