@@ -1002,8 +1002,8 @@ def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
 def test_the_time_of_a_decision_counts():
     "A comparison that is slow in the judge costs the program nothing, but it takes of the time that all tests share."
     slow = [f'assert f({n}) == {n + 1} and 0.5 not in range(10**8)' for n in range(2)]
-    assert validate_many([(RIGHT, [*slow, 'assert f(5) == 6'], 'f')]) == [[False, False, True]]
-    assert grade(RIGHT, slow[:1], function_name='f').test_seconds[0] > .5
+    assert validate_many([(RIGHT, [*slow, 'assert f(5) == 6'], 'f')], QUICK) == [[False, False, True]]
+    assert grade(RIGHT, slow[:1], QUICK, function_name='f').test_seconds[0] > .5
 
 
 def test_a_valid_test_needs_no_other_test():
