@@ -3,6 +3,7 @@ import ctypes
 import os
 import site
 import struct
+import subprocess
 import sys
 import sysconfig
 import time
@@ -1717,3 +1718,41 @@ def test_no_order_of_a_set_writes_an_input_in_several_ways(shown):
     "It differs from process to process, so what was one input to the judge was several to the trainer."
     kept = parse_tests(f'assert f({shown}) == 1\nassert f({{"x", "y"}}) == 2\nassert f(list({{3, 1}})) == 3', 'f')
     assert kept == ["assert f({'x', 'y'}) == 2", 'assert f(list({3, 1})) == 3']
+
+
+LONG_ANSWERS = {   # Programs that return some MB -> what they are called with, and MB that the judge holds in each test
+    'def f(n): return list(range(n))': (100_000, 166), 'def f(n): return "*" * n': (3_000_000, 164)}
+
+
+@pytest.mark.parametrize('code', LONG_ANSWERS)
+def test_no_test_takes_the_memory_for_the_answer_to_another(code):
+    "A judge without memory for an answer, beside what it held for others, failed the test as if it were wrong."
+    n, held = LONG_ANSWERS[code]
+    tests = [f'assert f({n + i}) != bytes({held} * 2 ** 20)' for i in range(8)]
+    o = grade(code, tests, function_name='f')
+    assert o.passed, o
+
+
+def test_what_follows_a_message_without_memory_is_the_next_one():
+    "It was the rest of that message, so a test after it had the answer to another."
+    script = '''
+import os, resource, struct
+from adversarial_rl.grader.codec import Link
+r, w = os.pipe()
+if not os.fork():
+    for text in b'"' + b'*' * (40 << 20) + b'"', b'[1]':
+        raw = memoryview(struct.pack('>I', len(text)) + text)
+        while raw: raw = raw[os.write(w, raw):]
+    os._exit(0)
+os.close(w)
+link = Link(r, -1)
+used = int(open('/proc/self/statm').read().split()[0]) * os.sysconf('SC_PAGE_SIZE')
+resource.setrlimit(resource.RLIMIT_AS, (used + (ROOM << 20), -1))
+try: print(len(link.receive(1 << 26)))
+except MemoryError: print('no memory')
+print(link.receive())
+'''
+    for mb in 20, 60, 100:   # For none of it, for it and not for its copy, for both
+        text = script.replace('ROOM', str(mb))
+        done = subprocess.run([sys.executable, '-c', text], capture_output=True, text=True, timeout=60)
+        assert done.stdout.splitlines() == [f'{(40 << 20) + 2}' if mb == 100 else 'no memory', "b'[1]'"], (mb, done)

@@ -923,3 +923,24 @@ OTHERS = ("import json, queue\nfrom json import JSONDecodeError\nfrom queue impo
 def test_an_exception_is_caught_by_each_name_that_the_program_has_for_it(n, name, stated):
     test = f'ok = False\ntry: f({n})\nexcept {name}: ok = True\nassert ok'
     assert grade(OTHERS, [test, f'from candidate import f, {name}\n{test}'], function_name=stated).passed
+
+
+CALLED = {   # Values that are plain data and can be called, functions in named tuples -> tests of them
+    'from enum import Enum\nclass Op(str, Enum):\n    ADD = "+"\n    def __call__(self, a, b): return a + b': [
+        'assert Op.ADD == "+"', 'assert Op.ADD(1, 2) == 3', 'assert callable(Op("+")) and Op("+") == "+"'],
+    'class Poly(tuple):\n    def __call__(self, x): return sum(c * x ** i for i, c in enumerate(self))\n'
+    'def make(*c): return Poly(c)': ['p = make(1, 2)\nassert p(3) == 7\nassert p == (1, 2) and isinstance(p, Poly)'],
+    'class Rate(float):\n    def __call__(self, x): return x * self\ndef make(x): return Rate(x)': [
+        'assert make(2)(5) == 10', 'assert make(2) == 2.0 and sorted([make(2), 1]) == [1, 2]'],
+    'from typing import Callable, NamedTuple\nclass Op(NamedTuple):\n    name: str\n    fn: Callable\n'
+    'def make(): return Op("add", lambda a, b: a + b)': ['assert make().fn(1, 2) == 3', 'assert make().name == "add"'],
+    'from collections import namedtuple\nField = namedtuple("Field", "name type")\n'
+    'def make(): return Field("a", int)': ['assert make().type == int', 'assert make().type("5") == 5'],
+    'from typing import NamedTuple\nclass Op(NamedTuple):\n    a: int\n    def __call__(self, x): return x + self.a\n'
+    'def make(): return Op(2)': ['assert make()(1) == 3']}
+
+
+@pytest.mark.parametrize('code', CALLED)
+def test_values_with_more_than_their_data_can_be_called(code):
+    o = grade(code, CALLED[code], function_name=['make', 'Op', 'Poly'])
+    assert o.passed, o

@@ -390,6 +390,31 @@ def test_what_a_container_holds_follows_from_all_baseline_tests():
     assert in_domain_of('def f(x: list, k=None):', ['f([1], 2)', 'f([1])'], 'f([2], 3)', "f([2], 'x')") == [True, False]
 
 
+@pytest.mark.parametrize('annotation, own, out', [
+    ('list = None', ['f(None)', 'f([1])'], ["f(['a'])", 'f(2)']), ('dict = None', ['f(None)'], ['f(2)']),
+    ('Iterable', ['f("abc")'], ['f(2)', 'f([1])']), ('Sequence', ['f((1, 2))'], ['f((1, "a"))', 'f("abc")']),
+    ('tuple', ['f([1, 2])'], ['f(["a"])']), ('Collection', ['f({1, 2})'], ['f({"a"})']),
+    ('"str"', ['f("a")'], ['f(3)']), ('"list[int]"', ['f([1])'], ['f(3)', 'f(["a"])']),
+    ('Literal["a", "b"]', ['f("a")'], ['f([1])', 'f(1)']), ('deque[int]', ['f([1])'], ['f("q")']),
+    ('Decimal', ['f(3)'], ['f("q")'])])
+def test_what_baseline_tests_give_is_in_the_domain_whatever_the_annotation_says(annotation, own, out):
+    assert in_domain_of(f'def f(xs: {annotation}):', own, *out) == [False] * len(out)
+
+
+@pytest.mark.parametrize('own', [['f((1, 2))', 'f((1, 2, 3))'], ['f([(1,), (1, 2)])']])
+def test_tuples_of_several_lengths_do_not_hold_anything(own):
+    asked = [own[0].replace(*pair) for pair in [('1', '4'), ('1', '"a"'), ('1', 'None'), ('1', '[1]')]]
+    assert in_domain_of('def f(xs):', own, *asked) == [True, False, False, False]
+    if own[0] == 'f((1, 2))': assert in_domain_of('def f(xs: tuple):', own, *asked) == [True, False, False, False]
+
+
+def test_what_cannot_be_read_as_a_literal_says_nothing_of_the_domain():
+    "Without an annotation only the reference decides."
+    own = ['assert f(set([1])) == 0', 'assert f(float("inf")) == 0']
+    p = Problem('f', 'Something.', 'def f(x):', tuple(own), 'def f(x): return 0')
+    assert in_domain(p, 'f({1, 2})') and in_domain(p, 'f(1.5)')
+
+
 def test_all_baseline_calls_are_in_their_domain():
     for p in load_problems(ROOT/'data'/'example_problems.json'):
         for call in [x for test in p.baseline_tests for x in calls(parse_source(test), p.function_name)]:

@@ -113,7 +113,7 @@ def grade_programs(problems:Sequence[ProblemRound],                 # Gets its v
         return grade_by_test([with_own(Job.of(x.problem, code, tests(x), suites=suites(x)), x.hidden)
                               for x, _, code in jobs], limits)
     passed = results(lambda x: [*x.problem.baseline_tests, *x.replayed, *x.usable, *x.hidden],
-                     lambda x: [suite.usable for suite in x.suites])
+                     lambda x: [*[suite.usable for suite in x.suites], *[[t] for t in x.replayed]])
     others: list[dict[str, bool] | None] = [None] * len(jobs)
     if refused:   # Many of these end for nobody, so they have little time
         others = results(lambda x: x.refused, lambda x: [suite.refused for suite in x.suites], brief(Limits()))

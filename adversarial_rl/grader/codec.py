@@ -112,8 +112,9 @@ class Record(tuple):
     _object:Any = None   # A handle, if its class has methods
 
     def __getattr__(self, name:str)->Any:
-        if self._object is None: raise AttributeError(f'{self._name!r} object has no attribute {name!r}')
-        return getattr(self._object, name)
+        if self._object is not None: return getattr(self._object, name)
+        if name in self._fields and name[0] != '_': return self[self._fields.index(name)]   # A function
+        raise AttributeError(f'{self._name!r} object has no attribute {name!r}')
 
     @classmethod
     def of(cls, name:str, fields:list[str], items:list)->'Record':
@@ -147,13 +148,19 @@ class Extended:
         if type(x) not in _EXTENDED: raise TypeError
         before = [x.default_factory] if type(x) is defaultdict else []
         after = [x.maxlen] if type(x) is deque else []
-        value = _EXTENDED[type(x)](*before, x, *after)
+        value = (_CALLABLE if callable(handle) else _EXTENDED)[type(x)](*before, x, *after)
         value._object = handle
         return value
+
+class _Callable:
+    "Mixin for those whose class has `__call__`."
+    _object:Any = None
+    def __call__(self, /, *args, **kw): return self._object(*args, **kw)
 
 CONTAINERS = list, dict, Counter, OrderedDict, defaultdict, set, deque
 _EXTENDED:dict[type, Any] = {t: type(t.__name__, (Extended, t), dict(_kind=t))
                              for t in (int, float, str, tuple, *CONTAINERS)}
+_CALLABLE = {t: type(t.__name__, (_Callable, extended), {}) for t, extended in _EXTENDED.items()}
 
 # %% ../../nbs/03_grader/01_codec.ipynb #4315c915
 def pack(x:Any,        # Any value
@@ -177,8 +184,10 @@ def pack(x:Any,        # Any value
     if t in WRITE and (t is not type or _kind_name(x)): return _write(x, t, inner)
     base = next((b for b in BELOW if issubclass(t, b)), None)
     if issubclass(t, Extended) and base not in CONTAINERS: return {'handle': handle(x._object)}
-    if base is None or extend and callable(x) and base not in CONTAINERS: return {'handle': handle(x)}
-    if base is tuple and len(fields := _field_names(t)) == tuple.__len__(x):
+    fields = _field_names(t) if base is tuple else []
+    is_record = base is tuple and len(fields) == tuple.__len__(x)
+    if base is None or extend and callable(x) and (is_record or base not in _EXTENDED): return {'handle': handle(x)}
+    if is_record:
         named = record(str(t.__name__), fields)
         return {'methods': [named, handle(x)]} if _has_more(t, tuple, fields) else named
     plain = inner(PLAIN[base](x)) if base in PLAIN else _write(x, base, inner)
@@ -332,23 +341,30 @@ class Link:
         except OSError: raise EOFError('the other side is gone') from None
 
     def receive(self, most:int=_MOST)->bytes:
-        "The next message, at most `most` bytes long; raises `EOFError` at the end."
-        buffer, size = self.buffer, 0   # Of the message with its header; 0 before that is read
-        while not size or len(buffer) < size:
-            if not size and len(buffer) >= 4:
-                size = 4 + struct.unpack_from('>I', buffer)[0]
-                if size > most + 4: raise ValueError('a message too long to read')
-                continue
-            self.read_part(min(size - len(buffer), 1 << 20) if size else 1 << 12)
-        raw, self.buffer = bytes(buffer[4:size]), buffer[size:]
-        return raw
+        "The next message, at most `most` bytes long; raises `EOFError` at the end, `MemoryError` for one it skips."
+        while len(self.buffer) < 4: self.buffer += self.read_part(1 << 12)
+        size = struct.unpack_from('>I', self.buffer)[0]
+        if size > most: raise ValueError('a message too long to read')
+        raw, self.buffer = self.buffer[4:4 + size], self.buffer[4 + size:]
+        left = size - len(raw)
+        try:
+            raw += bytes(left)
+            while left:
+                part = self.read_part(min(left, 1 << 20))
+                raw[size - left:size - left + len(part)] = part
+                left -= len(part)
+            return bytes(raw)
+        except MemoryError:   # What follows is the next message all the same
+            raw.clear()
+            while left: left -= len(self.read_part(min(left, 1 << 12)))
+            raise
 
-    def read_part(self, n:int):
+    def read_part(self, n:int)->bytes:
         "Read at most `n` bytes: few at first, because a fresh fork copies each page of memory that it touches."
         try: part = os_read(self.source, n)
         except OSError: part = b''
         if not part: raise EOFError('the other side is gone')
-        self.buffer += part
+        return part
 
 # %% ../../nbs/03_grader/01_codec.ipynb #04919a63
 def send_frame(sock:socket.socket,    # Connected unix stream socket
