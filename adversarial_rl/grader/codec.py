@@ -105,16 +105,22 @@ def _has_more(t:type, base:type, known:Sequence[str]=())->bool:
     return any((name[0] != '_' or name in _FINDERS) and name not in known for name in own)
 
 # %% ../../nbs/03_grader/01_codec.ipynb #f000c5c6
+def _is_method(name:str)->bool:
+    "Whether plain data has a method of this name, which no function of the other side's own takes the place of."
+    return any(callable(getattr(t, name, None)) for t in _TYPES.values())
+
 class Record(tuple):
-    "A named tuple of the other side: equal to the tuple of its items, which it also holds by name, functions apart."
+    "A named tuple of the other side: equal to the tuple of its items, which it also holds by name."
     _name = ''
     _fields:tuple[str, ...] = ()
     _object:Any = None   # A handle, if its class has methods
 
     def __getattr__(self, name:str)->Any:
-        if self._object is not None: return getattr(self._object, name)
-        if name in self._fields and name[0] != '_': return self[self._fields.index(name)]   # A function
-        raise AttributeError(f'{self._name!r} object has no attribute {name!r}')
+        if name in self._fields and name[0] != '_':
+            x = self[self._fields.index(name)]
+            if not callable(x) or not _is_method(name): return x
+        if self._object is None: raise AttributeError(f'{self._name!r} object has no attribute {name!r}')
+        return getattr(self._object, name)
 
     @classmethod
     def of(cls, name:str, fields:list[str], items:list)->'Record':
@@ -122,8 +128,7 @@ class Record(tuple):
         if any(type(x) is not str for x in fields): raise TypeError
         record = cls(items)
         record._name, record._fields = name, tuple(fields)
-        for field, x in zip(fields, items, strict=True):   # No method of the other side's own making
-            if field.isidentifier() and not hasattr(record, field) and not callable(x): record.__dict__[field] = x
+        if len(fields) != len(items): raise ValueError
         return record
 
     def _asdict(self)->dict[str, Any]: return dict(zip(self._fields, self))
