@@ -6,10 +6,12 @@ import pytest
 import torch
 
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.game.round import generator_rewards, grade_programs, ProblemRound, Round
 from adversarial_rl.game.run_training import main
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.problems.problem import load_problems
+from adversarial_rl.grader.suites import judge_suites
+from adversarial_rl.problems.problem import load_problems, Problem
 from adversarial_rl.record.checkpoints import load_checkpoint
 
 ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2)
@@ -161,3 +163,19 @@ def test_all_stages_learn_together_after_the_last(tmp_path):
     assert last[-1]['generator/length'] > 2 * last[-3]['generator/length']
     path = trainer.save()
     assert path.name == 'checkpoint_stage_6_epoch_2.pt' and load_checkpoint(path)[1]['stage_name'] == 'all'
+
+
+PRINTS = 'def f(n):\n    if n > 100: print("x" * 20000)\n    return n'
+KEEPS = ('from functools import lru_cache\n@lru_cache(None)\ndef kept(n): return bytearray(n)\n'
+         'def f(n): return len(kept(n))')
+
+
+@pytest.mark.parametrize('reference, first', [(PRINTS, 101), (KEEPS, 110_000_000)])
+def test_tests_of_earlier_rounds_share_no_process(reference, first):
+    "Each is valid in its round; together they printed too much, or filled the memory, and all of them failed."
+    p = Problem('p', 'Something.', 'def f(n):', ('assert f(1) == 1', 'assert f(2) == 2'), reference)
+    old = [f'assert f({n}) == {n}' for n in range(first, first + 5)]
+    for test in old: assert judge_suites([p], [[[test]]])[0][0].usable == [test]
+    x = ProblemRound(p, [f'{reference}\n# {n}' for n in range(4)], [], replayed=['assert f(3) == 3', *old])
+    grade_programs([x])
+    assert generator_rewards(Round([x], None, None)).tolist() == [1.] * 4, x.verdicts
