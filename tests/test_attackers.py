@@ -227,7 +227,7 @@ def test_no_program_chooses_that_it_is_not_judged(name):
     caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
     for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
                   ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2']):
-        o = grade(FATAL[name], tests, QUICK)
+        o = grade(FATAL[name], tests, Limits(wall_seconds=1, cpu_seconds=1, memory_mb=128))
         assert o.judged and not o.passed and not any(o.per_test), o
     assert grade(RIGHT, CHECKS).passed
 
@@ -977,7 +977,7 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
     "The judge is ended while it decides: the test it was at fails, others keep their verdicts or are asked again."
     program = 'def f(x): return range(10 ** 18) if x == 3 else x + 1'
     tests = ['assert f(1) == 2', 'assert 4.5 in f(3)', 'assert f(7) == 8', 'assert f(8) == 0']
-    for n in range(3):
+    for n in range(2):
         o = grade(f'{program}  # {n}', tests, QUICK, function_name='f')
         assert (o.per_test, o.passed) == ((True, False, True, False), False)
     o = grade(program, tests[1:2], QUICK, function_name='f')
@@ -1683,8 +1683,8 @@ def test_an_iterator_beside_in_asks_before_anything_is_compared(end):
 
 def test_a_judge_has_the_time_to_decide_what_was_answered():
     code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
-    heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({12 * 10 ** 6})' for n in range(4)]
-    o = grade(code, [*heavy, 'assert f(100) == 101'], Limits(wall_seconds=8, cpu_seconds=8), function_name='f')
+    heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({10 ** 7})' for n in range(4)]
+    o = grade(code, [*heavy, 'assert f(100) == 101'], Limits(wall_seconds=16, cpu_seconds=16), function_name='f')
     assert o.per_test == (True,) * 4 + (False,), o
 
 
