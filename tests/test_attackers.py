@@ -219,6 +219,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
                                      '    startswith = count = lambda *a: 2\n    def __eq__(self, o): return True\n'
                                      'def f(x): return P(x)',
     'a class that moves its job': 'class Pair(Exception): pass\ndef f(x): return Pair(x)',
+    'named tuple like an array': 'from collections import namedtuple\nR = namedtuple("R", "all any")\n'
+                                 'def f(x): return R(lambda: True, lambda: True)',
 }
 
 
@@ -226,7 +228,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
 def test_no_program_chooses_that_it_is_not_judged(name):
     caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
     for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
-                  ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2']):
+                  ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2'],
+                  ['assert f(1).all()', 'assert (f(1)).any()']):
         o = grade(FATAL[name], tests, Limits(wall_seconds=1, cpu_seconds=1, memory_mb=128))
         assert o.judged and not o.passed and not any(o.per_test), o
     assert grade(RIGHT, CHECKS).passed

@@ -937,10 +937,15 @@ CALLED = {   # Values that are plain data and can be called, functions in named 
     'from collections import namedtuple\nField = namedtuple("Field", "name type")\n'
     'def make(): return Field("a", int)': ['assert make().type == int', 'assert make().type("5") == 5'],
     'from typing import NamedTuple\nclass Op(NamedTuple):\n    a: int\n    def __call__(self, x): return x + self.a\n'
-    'def make(): return Op(2)': ['assert make()(1) == 3']}
+    'def make(): return Op(2)': ['assert make()(1) == 3'],
+    'from collections import namedtuple\nWord = namedtuple("Word", "text count index of")\n'
+    'def make(): return Word("a", 3, 0, 1)': ['assert make().count == 3 and (make().index, make().of) == (0, 1)'],
+    'from collections import namedtuple\nclass Poly(tuple):\n    def __call__(self, x): return 0\n'
+    'Nothing = namedtuple("Nothing", "")\ndef make(*c): return Poly(c) if c == () else Nothing()': [
+        'assert make() == ()', 'assert isinstance(make(1), Nothing) and str(make(1)) == "Nothing()"']}
 
 
 @pytest.mark.parametrize('code', CALLED)
 def test_values_with_more_than_their_data_can_be_called(code):
-    o = grade(code, CALLED[code], function_name=['make', 'Op', 'Poly'])
+    o = grade(code, CALLED[code], function_name=['make', 'Op', 'Poly', 'Nothing'])
     assert o.passed, o

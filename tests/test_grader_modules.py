@@ -318,3 +318,12 @@ def test_programs_draw_random_numbers_of_their_own(off):
     with Sandbox(1, off=off, modules=['numpy']) as s:
         drawn = [report.steps[1].message for report in s.map([Job(f'{code}  # {n}', ('f()',)) for n in range(4)])]
     assert len(set(drawn)) == 4, drawn
+
+
+@pytest.mark.parametrize('asked', ['np.sum(f(1)) == 3', 'f(1).sum() == 3', 'np.dot(f(1), 2) == 3',
+                                   'f(1).tolist() == 3', 'np.max(f(1)) == 3', 'f(1).all()'])
+def test_no_function_of_a_named_tuple_is_a_method_of_an_array(asked):
+    program = ('from collections import namedtuple\nR = namedtuple("R", "all sum dot tolist max")\n'
+               'def f(x): return R(*[lambda *a, **k: 3] * 5)')
+    with Sandbox(1, modules=['numpy']) as s: o = graded(s, program, [f'import numpy as np\nassert {asked}'])
+    assert o.judged and not o.passed, o

@@ -396,9 +396,19 @@ def test_what_a_container_holds_follows_from_all_baseline_tests():
     ('tuple', ['f([1, 2])'], ['f(["a"])']), ('Collection', ['f({1, 2})'], ['f({"a"})']),
     ('"str"', ['f("a")'], ['f(3)']), ('"list[int]"', ['f([1])'], ['f(3)', 'f(["a"])']),
     ('Literal["a", "b"]', ['f("a")'], ['f([1])', 'f(1)']), ('deque[int]', ['f([1])'], ['f("q")']),
-    ('Decimal', ['f(3)'], ['f("q")'])])
+    ('Decimal', ['f(3)'], ['f("q")']), ('Mapping', ['f({"a": 1})'], ['f({1: [2]})', 'f([1])']),
+    ('Literal[Color.RED]', ['f("a")'], ['f([1])']), ('tuple', ['f(())', 'f((1, 2))'], ['f((1, "a"))', 'f([1])'])])
 def test_what_baseline_tests_give_is_in_the_domain_whatever_the_annotation_says(annotation, own, out):
     assert in_domain_of(f'def f(xs: {annotation}):', own, *out) == [False] * len(out)
+
+
+def test_calls_with_any_number_of_arguments_are_in_the_domain():
+    assert in_domain_of('def f(**kw):', ["f(a='x')"], "f(a='y')", 'f(a=1)') == [True, False]
+    assert in_domain_of('def f(**kw: str):', ['f(a=1)'], "f(b='y')", 'f(b=2)') == [True, False]
+    more = in_domain_of('def f(n, *xs):', ["f(1, 'a', 'b')"], "f(1, 'a', 'b', 'c')", 'f(1, 2)', 'f(2)')
+    assert more == [True, False, True]
+    usual = in_domain_of('def f(x, d=()):', ['f(1, (2, 3))'], 'f(1, ())', 'f(1, (2,))', "f(1, ('a',))")
+    assert usual == [True, True, False]
 
 
 @pytest.mark.parametrize('own', [['f((1, 2))', 'f((1, 2, 3))'], ['f([(1,), (1, 2)])']])

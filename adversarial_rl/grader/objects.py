@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..core.source import bound_in, dotted, is_literal, named, root
-from .proxies import MUTATORS, plain_attributes
+from .codec import plain_attributes
+from .proxies import MUTATORS
 
 # %% ../../nbs/03_grader/20_objects.ipynb #0b1ec006
 def key_of(x:ast.AST)->str: # '' for none

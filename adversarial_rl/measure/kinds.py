@@ -38,14 +38,16 @@ class Kind(NamedTuple):
 def kind(annotation:ast.expr)->Kind:
     "The kind of an annotation, which may be written as a text."
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try: return kind(ast.parse(annotation.value, mode='eval').body)
-        except (SyntaxError, ValueError): return Kind('any')   # No annotation
+        try: [written] = parse_source(annotation.value.strip()).body
+        except (SyntaxError, ValueError): return Kind('any')
+        return kind(written.value) if isinstance(written, ast.Expr) else Kind('any')
     if isinstance(annotation, ast.Constant): return Kind('none') if annotation.value is None else Kind('int')
     if isinstance(annotation, ast.BinOp): return Kind('union', (kind(annotation.left), kind(annotation.right)))
     if isinstance(annotation, ast.Subscript):
         parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
         name = kind(annotation.value).name
-        if name == 'literal': return merged(kind_of(literal(p)) for p in parts)
+        if name == 'literal':
+            return merged(kind_of(literal(p)) for p in parts) if parts and all(map(is_literal, parts)) else Kind('any')
         inner = tuple(kind(p) for p in parts if getattr(p, 'value', 0) is not ...)
         return Kind('union', (*inner, Kind('none'))) if name == 'optional' else Kind(name, inner)
     return Kind(getattr(annotation, 'id', getattr(annotation, 'attr', 'int')).lower())
@@ -61,9 +63,10 @@ def merged(kinds:Iterable[Kind])->Kind: # At least one
     for k in kinds:
         for part in alternatives(k): by_name.setdefault(part.name, []).append(part)
     def one(name, same):
-        told = [k.parts for k in same if k.parts]
+        told = [k.parts for k in same if k.parts or name == 'tuple']
         # Tuples of several lengths have any number of items
-        columns = zip(*told) if len({*map(len, told)}) < 2 else [[part for parts in told for part in parts]]
+        one_length = len({*map(len, told)}) < 2
+        columns = zip(*told) if one_length else [[part for parts in told for part in parts]]
         return Kind(name, tuple(map(merged, columns)))
     found = [one(name, same) for name, same in by_name.items()]
     return found[0] if len(found) == 1 else Kind('union', tuple(found))
@@ -136,14 +139,14 @@ def _shown(problem:Problem)->dict[int|str, Kind]: # By place, or name
 
 def _says_more(noted:Kind, shown:list[Kind])->bool:
     "Whether an annotation says something that the kinds which tests show do not: `Decimal` and `dict` may not."
-    if noted.name in ('sequence', 'iterable', 'collection') and not noted.parts: return not shown
+    if noted.name in ('sequence', 'iterable', 'collection', 'mapping') and not noted.parts: return not shown
     if noted.container or noted.name in ('dict', 'mapping'):
         return bool(noted.parts) or noted.name not in [k.name for k in shown]
     return noted.name in ('tuple', *_TYPES) or not shown
 
-def _domain(problem:Problem, argument:ast.arg, default:ast.expr|None, place:int|str)->Kind:
+def _domain(problem:Problem, argument:ast.arg, default:ast.expr|None, places:Iterable[int|str])->Kind:
     "The kind of an argument: what its annotation, the baseline tests and its default say together."
-    of_tests = [k for x in (place, argument.arg) if (k := _shown(problem).get(x))]
+    of_tests = [k for place in places if (k := _shown(problem).get(place))]
     shown = [part for k in of_tests for part in alternatives(k) if k != _ANY]
     noted = alternatives(kind(argument.annotation)) if argument.annotation else ()
     told = [*[k for k in noted if _says_more(k, shown)], *shown]
@@ -159,11 +162,13 @@ def in_domain(problem:Problem, call:str)->bool:
     known = {x.arg: x for x in (*places, *a.kwonlyargs)}
     defaults = dict(zip([x.arg for x in places][len(places) - len(a.defaults):], a.defaults))
     defaults |= {x.arg: y for x, y in zip(a.kwonlyargs, a.kw_defaults) if y}
-    found = [(places[i] if i < len(places) else a.vararg, i, x) for i, x in enumerate(given.args)]
-    found += [(known.get(str(k.arg), a.kwarg), -1, k.value) for k in given.keywords]
+    found = [(places[i] if i < len(places) else a.vararg, '', x) for i, x in enumerate(given.args)]
+    found += [(known.get(str(k.arg), a.kwarg), str(k.arg), k.value) for k in given.keywords]
     names = [x.arg for x, *_ in found if x and x.arg in known]
     if len(names) > len({*names}) or not {*known} - {*defaults} <= {*names}: return False
-    def fitting(argument, i, value):
-        place = places.index(argument) if argument in places else i
-        return fits(_domain(problem, argument, defaults.get(argument.arg), place), literal(value))
-    return all(x is not None and fitting(x, i, value) for x, i, value in found)
+    others = [place for place in _shown(problem) if isinstance(place, int) and place >= len(places)]   # Of `*args`
+    def fitting(argument, keyword, value):
+        by_place = [places.index(argument)] if argument in places else others if argument is a.vararg else []
+        its_name = [keyword or argument.arg] if argument is not a.vararg else []
+        return fits(_domain(problem, argument, defaults.get(argument.arg), [*by_place, *its_name]), literal(value))
+    return all(argument is not None and fitting(argument, *rest) for argument, *rest in found)
