@@ -1759,3 +1759,11 @@ print(link.receive())
         text = script.replace('ROOM', str(mb))
         done = subprocess.run([sys.executable, '-c', text], capture_output=True, text=True, timeout=60)
         assert done.stdout.splitlines() == [f'{(40 << 20) + 2}' if mb == 100 else 'no memory', "b'[1]'"], (mb, done)
+
+
+@pytest.mark.parametrize('text', ['len([0] * 10 ** 7) == 10 ** 7', 'sorted(f(range(10 ** 6)))[0] == 0',
+                                  'sum(set(f(range(10 ** 6)))) > 0', 'len(str(f(range(10 ** 6)))) > 10 ** 6'])
+def test_a_judge_walks_over_no_numbers(text):
+    "It looked at each for an iterator inside, 2.6 s for a million, so right programs failed by their time."
+    code = 'def f(x): return [*x] if isinstance(x, range) else x'
+    assert grade(code, [f'assert f(1) == 1 and {text}'], QUICK._replace(memory_mb=512), function_name='f').passed

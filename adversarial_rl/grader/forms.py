@@ -10,9 +10,10 @@ import builtins
 import math
 import operator
 from collections import deque
-from collections.abc import Callable, Iterator, Set, ValuesView
+from collections.abc import Callable, Iterable, Iterator, Set, ValuesView
 from typing import Any
 
+from .codec import NATIVE
 from .conversation import Call
 from .proxies import Remote
 
@@ -39,13 +40,16 @@ _TEXTS = 'str', 'repr', 'ascii', 'Mod', 'dict'   # They show the order of sets i
 _UNORDERED = frozenset('''Set List Tuple Dict set frozenset len bool isinstance any all Not Is IsNot In NotIn Eq NotEq
 Lt LtE Gt GtE Sub BitAnd BitOr BitXor'''.split())
 
+def _items(x:Any)->Iterable[Any]:
+    if isinstance(x, slice): return x.start, x.stop, x.step
+    if isinstance(x, dict): return [*x, *x.values()]
+    return x if isinstance(x, (list, tuple, deque, Set, ValuesView)) else ()
+
 def _parts(x:Any)->Iterator[Any]:
-    "A value and all that it holds."
+    "A value and all that it holds, numbers and texts apart, of which there may be millions."
     yield x
-    if isinstance(x, slice): x = x.start, x.stop, x.step
-    elif isinstance(x, dict): x = [*x, *x.values()]
-    elif not isinstance(x, (list, tuple, deque, Set, ValuesView)): return
-    for y in x: yield from _parts(y)
+    for y in _items(x):
+        if type(y) not in NATIVE: yield from _parts(y)
 
 def _is_address(x:Any)->bool:
     "Whether it is an iterator or a view of memory: its text and its place in a set follow from its address."
@@ -54,8 +58,10 @@ def _is_address(x:Any)->bool:
 def _is_unordered(x:Any)->bool:
     "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function, a view."
     def by_address(y):
-        return y is None or isinstance(y, range) or callable(y) or type(y).__hash__ is object.__hash__ or y != y
-    return isinstance(x, (set, frozenset)) and len(x) > 1 and any(map(by_address, _parts(x)))
+        own = y is None or isinstance(y, range) or callable(y) or type(y).__hash__ is object.__hash__ or y != y
+        return own or any(map(by_address, _items(y)))
+    if not isinstance(x, (set, frozenset)) or len(x) < 2: return False
+    return not set(map(type, x)) <= {bool, int, str} and any(map(by_address, x))
 
 # %% ../../nbs/03_grader/28_forms.ipynb #c0de0003a
 def _guarded(f:Any)->Any:
