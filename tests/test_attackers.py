@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
-from adversarial_rl.grader import answers, arguments, suites
+from adversarial_rl.grader import answers, arguments, pool, suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.conversation import Call
 from adversarial_rl.grader.execution import Limits, Step
 from adversarial_rl.grader.forms import FUNCTIONS
-from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome, run
+from adversarial_rl.grader.grading import _too_strict, grade, grade_many, Outcome, parts, run
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.judge import judge
 from adversarial_rl.grader.objects import Held
@@ -395,9 +395,10 @@ BOMBS = ['9**9**9', 'sum(range(10**12))', 'math.factorial(10**7)', 'all(map(f, r
 @pytest.mark.parametrize('bomb', BOMBS)
 def test_a_bomb_that_only_failing_programs_meet_is_not_valid(bomb):
     tests = [f'assert f(1) == 2 or {bomb}', 'assert f(5) == 6']
-    valid, = validate_many([(RIGHT, tests)], QUICK)
+    brief = QUICK._replace(wall_seconds=1, cpu_seconds=1)
+    valid, = validate_many([(RIGHT, tests)], brief)
     assert valid == [False, True]
-    assert grade(RIGHT, tests, QUICK).per_test[1]
+    assert grade(RIGHT, tests, brief).per_test[1]
 
 
 def test_values_of_others_survive_a_test_that_hangs_or_prints():
@@ -980,10 +981,11 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
     "The judge is ended while it decides: the test it was at fails, others keep their verdicts or are asked again."
     program = 'def f(x): return range(10 ** 18) if x == 3 else x + 1'
     tests = ['assert f(1) == 2', 'assert 4.5 in f(3)', 'assert f(7) == 8', 'assert f(8) == 0']
+    brief = QUICK._replace(wall_seconds=1, cpu_seconds=1)
     for n in range(2):
-        o = grade(f'{program}  # {n}', tests, QUICK, function_name='f')
+        o = grade(f'{program}  # {n}', tests, brief, function_name='f')
         assert (o.per_test, o.passed) == ((True, False, True, False), False)
-    o = grade(program, tests[1:2], QUICK, function_name='f')
+    o = grade(program, tests[1:2], brief, function_name='f')
     assert (o.kind, o.per_test) == ('timeout', (False,))
 
 
@@ -1689,6 +1691,17 @@ def test_a_judge_has_the_time_to_decide_what_was_answered():
     heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({10 ** 7})' for n in range(4)]
     o = grade(code, [*heavy, 'assert f(100) == 101'], Limits(wall_seconds=16, cpu_seconds=16), function_name='f')
     assert o.per_test == (True,) * 4 + (False,), o
+
+
+def test_no_template_is_lost_while_a_judge_decides(monkeypatch):
+    "From a limit of 10 s on, the time to decide was longer than the pool waited, and the program failed all tests."
+    monkeypatch.setattr(pool, '_GRACE', .5)
+    code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
+    tests = ['assert f(100) == 101', *[f'assert f({n}) == {n + 1} and -1.5 not in range(10 ** 7)' for n in range(3)]]
+    jobs = [Job(f'{code}\n# {n}', tuple(tests), Limits(5., 5), ('f',)) for n in range(99)]
+    last = next(job for job in jobs if parts(job)[0].tests[-1] == tests[0])   # Nothing is decided before it
+    with Sandbox(workers=1) as s: o = grade_many([last], sandbox=s)[0]
+    assert o.per_test == (False, True, True, True), o
 
 
 def test_one_test_that_never_ends_has_all_of_the_time(monkeypatch):

@@ -113,7 +113,7 @@ ODD = {
 
 @pytest.mark.parametrize('name', ODD)
 def test_what_goes_wrong_has_the_verdict_of_a_process_of_its_own_and_harms_no_later_program(name, sandbox, apart):
-    odd = jobs(ODD[name], ['assert f(0) == 1', 'assert f(1) == 1', 'assert f([1]) == 1'])
+    odd = jobs(ODD[name], ['assert f(0) == 1', 'assert f([1]) == 1'])
     assert stateless(odd[0].code)
     after = jobs('def f(x): return len("a" * (x << 20))', ['assert f(40) == 40 << 20'])
     assert grade_many(after, sandbox=sandbox)[0].passed

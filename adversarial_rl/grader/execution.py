@@ -24,6 +24,11 @@ class Limits(NamedTuple):
     output_bytes:int = 65536   # Standard output and error together
     depth:int = 1000           # Of calls, as Python has it; a program may ask for more
 
+    @property
+    def deciding_seconds(self)->float:
+        "Real time that a judge has for what a program answered before it was stopped."
+        return self.wall_seconds / 2
+
     def check(self)->'Limits': # Itself; raises ValueError where a limit is not above 0, or too large for the kernel
         "The limits, if the kernel can set them."
         def is_limit(x): return isinstance(x, int | float) and 0 < x <= 1 << 30

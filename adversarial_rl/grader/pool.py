@@ -153,6 +153,8 @@ def _disturbed(report:Report)->bool:
     return not stopped and bool(report.killed or report.status != 0 or report.error)
 
 # %% ../../nbs/03_grader/08_pool.ipynb #2e9fb650
+_GRACE = 5.   # Seconds beyond a run's limits after which a template counts as lost
+
 class Template:
     "One template process and the socket to it; used by one thread at a time."
     def __init__(self, home:str,           # Folder the process may use
@@ -187,7 +189,7 @@ class Template:
         return self
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
-        "Run one program, and a disturbed one again; each run may take five seconds more than its wall limit."
+        "Run one program, and a disturbed one again; each run may take `_GRACE` seconds more than its limits."
         texts, script = _test_sheets(job, self.modules)
         if script and script.unsupported:
             return Report((Step('ok'), Step('unsupported', script.unsupported)), layers=self.layers)
@@ -200,7 +202,7 @@ class Template:
 
     def send(self, job:Job, order:dict[str, Any], sheets:Iterable[str])->Report: # As `ask`
         "Let the template run a program once."
-        self.sock.settimeout(job.limits.wall_seconds + 5)
+        self.sock.settimeout(job.limits.wall_seconds + job.limits.deciding_seconds + _GRACE)
         with ExitStack() as opened:
             report, screen, *texts = [opened.enter_context(sheet(x)) for x in ('', '', *sheets)]
             send_frame(self.sock, order, [f.fileno() for f in (report, screen, *texts)])

@@ -649,7 +649,7 @@ class Runner:
             send_frame(orders, None, fds)
             os.dup2(self.walls.null, fds[0])   # The template holds no tests while a program runs
             run.watch(orders.fileno(), self.client.fileno())
-            if run.killed: self.hear_out(pid, orders, run.limits.wall_seconds / 2)
+            if run.killed: self.hear_out(pid, orders, run.limits.deciding_seconds)
             letter = b'' if run.killed else orders.recv(1)
         except OSError: letter = b''
         if not run.killed and not letter: run.killed = 'judge'
