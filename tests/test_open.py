@@ -73,7 +73,7 @@ STRICT = {
         ('class Grid:\n    def __init__(self, n): self.rows = [[0] * n for _ in range(n)]\n'
          '    def __getitem__(self, i): return self.rows[i]',
          'import json\ng = Grid(2)\ng[0][1] = 5\nassert json.dumps(g[0]) == "[0, 5]"', 'Grid'),
-    '`sorted` or `max` of a set of tuples that hold None is refused':
+    '`sorted`, `min` or `max` of a set of tuples that hold None is refused':
         ('def f(x): return set(x)', 'assert sorted(f([(1, None), (2, None)])) == [(1, None), (2, None)]', 'f'),
 }
 
