@@ -91,12 +91,12 @@ def _is_native(x:list)->bool:
 # %% ../../nbs/03_grader/01_codec.ipynb #4315c914
 _FIELDS = '_fields', '__match_args__'   # Of named tuples, and of structures such as `time.struct_time`
 
-def _field_names(t:type)->list[str]|None: # None for another class
-    "Names of a named tuple's items."
-    names = [vars(c)[name] for c in t.__mro__ for name in _FIELDS if name in vars(c)]
+def _field_names(x:tuple)->list[str]|None: # None for another tuple
+    "Names of a named tuple's items; calls no method of it."
+    names = [vars(c)[name] for c in type(x).__mro__ for name in _FIELDS if name in vars(c)]
     fields = names[0] if names else None
-    if type(fields) is not tuple: return None
-    return list(fields) if all(type(x) is str and x.isidentifier() and x[0] != '_' for x in fields) else None
+    if type(fields) is not tuple or len(fields) != tuple.__len__(x): return None
+    return list(fields) if all(type(y) is str and y.isidentifier() and y[0] != '_' for y in fields) else None
 
 _FINDERS = '__getattr__', '__missing__', '__getitem__', '__call__'   # By which it finds other names, items or results
 
@@ -170,9 +170,8 @@ class Extended:
         value._object = handle
         return value
 
-class _Callable:
+class _Callable(Extended):
     "Mixin for those whose class has `__call__`."
-    _object:Any = None
     def __call__(self, /, *args, **kw): return self._object(*args, **kw)
 
 CONTAINERS = list, dict, Counter, OrderedDict, defaultdict, set, deque
@@ -202,8 +201,7 @@ def pack(x:Any,        # Any value
     if t in WRITE and (t is not type or _kind_name(x)): return _write(x, t, inner)
     base = next((b for b in BELOW if issubclass(t, b)), None)
     if issubclass(t, Extended) and base not in CONTAINERS: return {'handle': handle(x._object)}
-    fields = _field_names(t) if base is tuple else None
-    if fields is not None and len(fields) != tuple.__len__(x): fields = None
+    fields = _field_names(x) if base is tuple else None
     is_function = extend and callable(x) and (fields is not None or base not in _EXTENDED)
     if base is None or is_function: return {'handle': handle(x)}
     if fields is not None:

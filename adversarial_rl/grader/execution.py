@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 # %% ../../nbs/03_grader/02_execution.ipynb #35637e3f
 class Limits(NamedTuple):
     "The limits of one run of a program, with the tests that it answers."
-    wall_seconds:float = 10.0  # Real time, from start to verdict
+    wall_seconds:float = 10.0  # Real time from the start; then the judge decides
     cpu_seconds:int = 5        # Processor time of the program, whole seconds
     memory_mb:int = 512        # Address space on top of the bare interpreter, MiB
     output_bytes:int = 65536   # Standard output and error together

@@ -9,7 +9,6 @@ __all__ = ['VERDICTS', 'run_cases', 'Script', 'judge']
 import builtins
 import importlib
 import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
@@ -154,19 +153,18 @@ _MOST_KEPT = 1 << 24   # Bytes of answers to tests without a verdict
 
 def _judge_data(call:Call, tests:list, say:Callable[..., None]):
     "Ask the program all tests, then decide; after very long answers each test is decided at once."
-    waiting = deque[tuple[Callable[[], Step], float]]()
+    waiting:list[tuple[Callable[[], Step], float]] = []
     for i, test in enumerate(tests, 1):
         start = time.monotonic()
         waiting.append((_ask_test(call, test), time.monotonic() - start))
         if not call.gone: say('asked')
         if call.size < _MOST_KEPT and i < len(tests): continue
         say('deciding')
-        while waiting:   # No answer to a test that is decided is kept
-            verdict, seconds = waiting.popleft()
+        for verdict, seconds in waiting:
             start = time.monotonic()
             step = verdict()
             say(*step, seconds + time.monotonic() - start)
-            del verdict
+        waiting.clear()
 
 def judge(link:Link,             # To the candidate
           tests:list,            # Lists of asserts, or one script
