@@ -5,9 +5,9 @@
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
 copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. What
-fails beside other tests runs once more, alone. Each row is written when it is made, with a digest of the code of the grader and its tests. A row without failures whose
-digest is still the same is not made again, so the command can be stopped and goes on. The exit code is 0 if no test
-failed.
+fails beside other tests runs once more, alone. Each row is written when it is made, with a digest of the code of the
+grader and its tests. A row without failures whose digest is still the same is not made again, so the command can be
+stopped and goes on. The exit code is 0 if no test failed.
 """
 import argparse
 import ast
