@@ -55,7 +55,10 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     from adversarial_rl.grader import pool
     signal.signal(signal.SIGHUP, signal.SIG_DFL)   # `nohup` lets it be ignored, and commands inherit that
-    if off := config.getoption('--off'): pool._default = pool.Sandbox(off=tuple(off.split(',')))
+    if option := config.getoption('--off'):
+        make, left_out = pool.Templates.__init__, option.split(',')
+        def leave_out(self, workers=None, off=(), *args, **kw): make(self, workers, {*off, *left_out}, *args, **kw)
+        pool.Templates.__init__ = leave_out   # Of the sandboxes that tests start, too
 
 
 @pytest.fixture(autouse=True)

@@ -37,12 +37,14 @@ HOSTS = {
     'docker-user': (NOBODY, ''),
     'docker-old': ([], 'landlock'),
     'docker-old-user': (NOBODY, 'landlock'),
+    'nothing': (NOBODY, 'namespaces,landlock,seccomp,user'),
 }
 MEANING = {
     'root': 'root, all system calls', 'user': 'ordinary user, all system calls',
     'no-namespaces': 'root, namespaces left out', 'docker': "Docker's profile, root",
     'docker-user': "Docker's profile, ordinary user", 'docker-old': "Docker's profile, Landlock left out, root",
-    'docker-old-user': "Docker's profile, Landlock left out, ordinary user"}
+    'docker-old-user': "Docker's profile, Landlock left out, ordinary user",
+    'nothing': 'ordinary user, every wall left out'}
 FACTS = """
 from adversarial_rl.grader.pool import Sandbox
 with Sandbox(1, off={off!r}) as s:

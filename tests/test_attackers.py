@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from hostile.testers import TESTS
 
+from adversarial_rl.core.files import resource
 from adversarial_rl.grader import answers, arguments, pool, suites
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.conversation import Call
@@ -29,7 +30,7 @@ from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suit
 from adversarial_rl.grader.template import own_user, Rehearsal
 from adversarial_rl.grader.test_cases import plan
 from adversarial_rl.problems.curriculum import starter_problems
-from adversarial_rl.problems.problem import Problem
+from adversarial_rl.problems.problem import load_problems, Problem
 from adversarial_rl.problems.stages import extract_code
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
@@ -98,7 +99,7 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
     'flags of standard input': ('import fcntl\nfcntl.fcntl(0, 4, 0o6000)',
                                 'import fcntl\ndef f(x): return fcntl.fcntl(0, 3) & 0o6000'),
     'a lock': ('import fcntl\nfcntl.flock(0, 2); fcntl.lockf(0, 1)',
-               'import fcntl\ndef f(x):\n    try: fcntl.flock(open("/dev/null"), 6)\n'
+               'import fcntl\ndef f(x):\n    null = open("/dev/null")\n    try: fcntl.flock(null, 6)\n'
                '    except OSError: return True'),
     'a process number': ('import threading\nfor n in range(70):\n    t = threading.Thread(target=int)\n'
                          '    t.start()\n    t.join()', 'import os\ndef f(x): return os.getpid() != 101'),
@@ -114,6 +115,8 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
 }
 
 
+COUNTED = 'a process number', 'a file number', 'the time of the folder'   # By the kernel, in each namespace apart
+
 @pytest.mark.parametrize('name', REMAINS)
 def test_nothing_remains_for_the_next_program(name):
     first, second = REMAINS[name]
@@ -121,7 +124,10 @@ def test_nothing_remains_for_the_next_program(name):
         for _ in range(2):
             s.map([Job(first, (), QUICK)])
             report = s.map([Job(second, ('assert not f(1)',), QUICK)])[0]
-            if 'namespaces' in report.layers: assert [step.kind for step in report.steps] == ['ok', 'ok'], report
+            if name in COUNTED and 'namespaces' not in report.layers: pytest.skip('needs namespaces')
+            loaded, found = report.steps
+            refused = found.message.startswith('PermissionError')   # It may not look
+            assert loaded.kind == 'ok' and (found.kind == 'ok' or refused), report
 
 
 def test_a_script_leaves_no_flags_for_the_next():
@@ -305,6 +311,28 @@ def test_nothing_that_is_installed_can_be_read():
     for off in (), ('namespaces',):
         with Sandbox(workers=1, off=off) as s: report = s.map([Job(program)])[0]
         if set(report.layers) & {'namespaces', 'landlock'}: assert report.stdout == '[]\nTrue\n', report
+
+
+ANSWERS = """import json
+problems = json.load(open({path!r}))['problems']
+solution, = [p['reference_solution'] for p in problems if {name!r} in p['function_signature']]
+exec(solution)"""
+IMPORTED = """from adversarial_rl.core.files import resource
+from adversarial_rl.problems.problem import load_problems
+problems = load_problems(resource('data/example_problems.json'))
+exec(next(p.reference_solution for p in problems if p.function_name == {name!r}))"""
+
+
+def test_no_program_reads_the_solutions_that_are_shipped():
+    "They lie in a folder of the package, which is below the standard library's where there is no virtual environment."
+    path = str(resource('data/example_problems.json'))
+    problems = [p for p in load_problems(path) if p.function_name]
+    right = [Job.of(p) for p in problems]
+    jobs = [Job.of(p, text.format(path=path, name=p.function_name)) for text in (ANSWERS, IMPORTED) for p in problems]
+    outcomes = grade_many([*right, *jobs])
+    if not set(outcomes[0].layers) & {'namespaces', 'landlock', 'seccomp'}: pytest.skip('no wall hides files here')
+    assert all(o.passed for o in outcomes[:len(right)]) and len(right) >= 20
+    assert not [o for o in outcomes[len(right):] if o.passed or any(o.per_test) or o.kind != 'runtime_error']
 
 
 # --- Found by an attacker who read the source; each got through the version before

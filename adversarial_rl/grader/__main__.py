@@ -86,7 +86,8 @@ def read_line(line:str,  # JSON
 
 def as_json(o:Outcome)->dict[str, Any]:
     "What a line of output says about a program."
-    tests = [dict(passed=ok, message=said) for ok, said in zip(o.per_test, o.messages)]
+    each = zip(o.per_test, o.messages, o.test_seconds)
+    tests = [dict(passed=ok, message=said, seconds=round(s, 6)) for ok, said, s in each]
     return dict(passed=o.passed and o.judged, judged=o.judged, kind=o.kind, message=o.message,
                 seconds=round(o.seconds, 4), tests=tests, stdout=o.stdout)
 
