@@ -70,6 +70,10 @@ def graded(sandbox, program, tests):
     return grade_many([Job(program, tuple(tests))], Limits(wall_seconds=30, cpu_seconds=30), sandbox=sandbox)[0]
 
 
+def walls(off)->set:
+    with Sandbox(1, off) as s: return {*s.map([Job('')])[0].layers} & {'namespaces', 'landlock', 'seccomp'}
+
+
 @pytest.mark.parametrize('off', HOSTS)
 def test_numpy_works_in_programs_and_tests(off):
     "Behind every kind of wall; its numbers and arrays cross to the judge."
@@ -153,8 +157,8 @@ def test_nothing_else_of_site_packages_is_reached(off, in_test):
     tops = {os.path.dirname(os.path.dirname(np.__file__)), own, f'{own}/adversarial_rl', f'{own}/data'}
     names = [n for d in others for n in (d.read_text('top_level.txt') or '').split() if n.isidentifier()]
     names += ['adversarial_rl.problems', 'torch', 'pandas', 'pip', 'pytest']
-    with Sandbox(1, off) as s: apart = 'namespaces' in s.map([Job('')])[0].layers
-    if np.__file__.startswith(sys.base_prefix + os.sep) and not apart: tops = set()   # The library's folder
+    if not (held := walls(off)): pytest.skip('no wall hides files here')
+    if np.__file__.startswith(sys.base_prefix + os.sep) and 'namespaces' not in held: tops = set()   # The library's
     program = REACH.format(names=sorted(set(names) - {'numpy', 'adversarial_rl'})[:60], paths=files[:400],
                            folders=sorted(tops), distributions=[d.name for d in others][:60])
     tests = []
@@ -268,10 +272,11 @@ def f(name):
     except ImportError: return ''
 def g(): return made_one.x + made_one.deep.more.z"""
     tests = ['assert g() == 5', 'assert f("made_two") == "made_two"', 'assert not f("made_shared.three")']
-    if 'landlock' in off:   # No file can be opened
+    if not (held := walls(off)): pytest.skip('no wall hides files here')
+    if held == {'seccomp'}:   # No file can be opened
         read = read.replace(', made_one.deep.more', '').replace('made_one.deep.more.z', '3')
     with Sandbox(1, off, modules=['made_one']) as s: assert graded(s, read, tests).passed
-    if 'landlock' in off: return
+    if held == {'seccomp'}: return
     with Sandbox(1, off, modules=['made-three']) as s:
         tests = ['assert f("made_shared.three") and f("made_shared.single")', 'assert not f("made_shared.four")',
                  'assert not f("made_two")']
