@@ -1,4 +1,4 @@
-"What plain Python says of a test: one interpreter with the program."
+"What plain Python says of a test, and what a host lets programs do."
 import sys
 import types
 
@@ -26,3 +26,8 @@ def _cases_pass(space):
     result = unittest.TestResult()
     for kind in kinds: unittest.defaultTestLoader.loadTestsFromTestCase(kind).run(result)
     return result.wasSuccessful() and not result.skipped
+
+
+def opens_files(outcome):
+    "Whether programs open files on this host; the filter of system calls alone cannot tell which they may."
+    return bool({'namespaces', 'landlock'} & {*outcome.layers}) or 'seccomp' not in outcome.layers

@@ -3,6 +3,7 @@ import symtable
 from unittest.mock import patch
 
 import pytest
+from in_python import opens_files
 
 from adversarial_rl.grader import test_cases
 from adversarial_rl.grader.execution import Limits
@@ -472,14 +473,15 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'exceptions as objects': (
         'class Error(Exception):\n    kind = "k"\n    def __init__(self, n):\n        super().__init__(f"n {n}")\n'
         '        self.n = n\n    @property\n    def double(self): return 2 * self.n\ndef f(x):\n'
-        '    if x: raise Error(x)\n    open("/nonexistent/q")\nclass Same:\n    v = None\n'
-        '    def __eq__(self, o): return self.v == o',
+        '    raise Error(x)\nclass Same:\n    v = None\n    def __eq__(self, o): return self.v == o',
         ['try: f(5)\nexcept Error as e: assert vars(e) == {"n": 5} and (e.kind, e.double) == ("k", 10)',
          'from candidate import Error, f\ntry: f(1)\nexcept Error as e: assert type(e) is Error\nelse: assert 0',
          'from candidate import f, Error as E\nimport unittest\nclass T(unittest.TestCase):\n'
          '    def test_a(self):\n        with self.assertRaises(E): f(1)\nunittest.main()',
-         'try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0',
          'assert Same() == None and not Same() != None', 's = Same()\nassert s == None']),
+    'an exception for a missing file': (
+        'def f(x): open("/nonexistent/q")',
+        ['try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0']),
     'many exceptions': (
         'import weakref\nclass Bad(ValueError): pass\nclass P: pass\nlive = weakref.WeakSet()\n'
         'def f(x):\n    p, big = P(), [0] * (20 * 10**6)\n    live.add(p)\n    raise Bad(x)\n'
@@ -514,6 +516,7 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
 def test_unusual_styles_pass(name):
     code, tests = OWN[name]
     o = grade(code, tests)
+    if 'missing file' in name and not opens_files(o): pytest.skip('no program opens files on this host')
     assert o.passed, o
 
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test_f(self): self.assertEqual(f(1), 2)\n'
@@ -686,6 +689,7 @@ def test_a_stated_entry_point_changes_no_honest_verdict(name):
     code, tests = (CASES | OWN | UNSUPPORTED)[name]
     o = grade(code, tests, function_name=names_of(code))
     if 'in a file' in name and 'namespaces' not in o.layers: pytest.skip('no program writes files on this host')
+    if 'missing file' in name and not opens_files(o): pytest.skip('no program opens files on this host')
     assert (o.passed, o.judged) == ((False, False) if name in UNSUPPORTED else (True, True)), o
 
 
