@@ -16,12 +16,11 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
-# The linters, all module notebooks, and the tests that start no training: five minutes on two cores, and two for
-# the install.
+# The install, the linters, all module notebooks, and the tests that start no training: 7 to 15 minutes on two cores.
 test: checked
 	$(PYTEST) -m 'not slow' tests
 
-# All of it, as in CI: about an hour.
+# All of it, as in CI: half an hour to 80 minutes.
 test-all: checked
 	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
 	$(PYTEST) tests
@@ -37,7 +36,7 @@ notebooks: .venv/installed-dev
 quick: .venv/installed
 	$(BIN)/python tests/quick_test.py
 
-# Other generated attacks and programs than in CI, and a hundred times as many (under two hours); the table of them in
+# Other generated attacks and programs than in CI, and a hundred times as many (three hours); the table of them in
 # RESULTS.md.
 FUZZ_TIMES ?= 100
 fuzz: .venv/installed-dev

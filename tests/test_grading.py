@@ -1,4 +1,6 @@
 "Sandbox and grading as a user sees them: every outcome, no leaks, and processes that are killed at any time."
+import contextlib
+import io
 import os
 import signal
 import subprocess
@@ -343,3 +345,50 @@ def test_a_program_that_remembers_has_a_process_for_each_author(code):
     tests = ('assert f(0) == 1', 'assert f(7) == 1')
     [outcome] = grade_many([Job(code, tests, QUICK, ('f',), tuple(frozenset([t]) for t in tests))])
     assert outcome.per_test == (True, True)
+
+
+BITS = 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1
+CHECK = f'def check(candidate):\n    for n, want in enumerate({BITS}): assert candidate(n) == want\ncheck(f)'
+QUESTIONS = {'script': [CHECK], 'data': [f'assert f({n}) == {want}' for n, want in enumerate(BITS)],
+             'one test': [f'assert {" and ".join(f"f({n}) == {want}" for n, want in enumerate(BITS))}']}
+
+
+def resubmitted(asked):
+    "Whether one of thirteen programs passes, each with another answer to the last question of the one before."
+    guesses = [0] * len(BITS)
+    for _ in range(len(BITS) + 1):
+        passed, printed = asked(f'guesses = {guesses}\ndef f(n):\n    print(n)\n    return guesses[n]')
+        if passed: return True
+        guesses[int(printed.split()[-1])] ^= 1
+    return False
+
+
+@pytest.mark.parametrize('kind', QUESTIONS)
+def test_a_program_that_is_resubmitted_learns_nothing_from_what_it_was_asked(kind):
+    def in_python(code):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            try: exec('\n'.join([code, *QUESTIONS[kind]]), {})
+            except AssertionError: return False, printed.getvalue()
+        return True, printed.getvalue()
+    def graded(code):
+        o = grade(code, QUESTIONS[kind], function_name='f')
+        return o.passed, o.stdout
+    assert resubmitted(in_python) and not resubmitted(graded)
+
+
+def test_programs_meet_their_tests_in_orders_of_their_own():
+    tests = [f'assert f({n}) == {n}' for n in range(8)]
+    jobs = [(f'def f(n):\n    print(n)\n    return n  # {i}', tests, 'f') for i in (*range(10), 0)]
+    orders = [o.stdout for o in grade_many(jobs)]
+    assert {''.join(sorted(order.split())) for order in orders} == {'01234567'}
+    assert len(set(orders)) > 5 and orders[0] == orders[-1]
+
+
+def test_prose_is_read_quickly():
+    "780 KB took seven seconds."
+    text = ('The function returns f(x) for x in range(3), so f(1) == 2 (see above). We assert that f(2) == 3 holds.\n'
+            "It's not so for `f('a')`: that raises [an error], e.g. a TypeError; \"quotes\" and {braces} are fine.\n")
+    start = time.process_time()
+    parse_tests(text * 4_000, 'f')
+    assert time.process_time() - start < 5

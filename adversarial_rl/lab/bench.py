@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ..core.files import check_writable, write_whole
 from ..core.settings import setting
-from .bench_graders import graders_tables, references_table
+from .bench_graders import batches_table, graders_tables, references_table
 from .experiment import in_turns, run_python, seconds_of, spread
 from ..record.tables import check_document, markdown_table, write_table
 from ..record.tracking import read_metrics
@@ -62,7 +62,7 @@ _TABLES: dict[str, Callable[[int], str]] = {   # Name of its marks in a document
     'learning': lambda rounds: _models().speed_table(learning=True),
     'memory': lambda rounds: _models().memory_table(),
     'growth': lambda rounds: _models().growth_table(), 'job': lambda rounds: _job_table(), 'start': _start_table,
-    'references': references_table}
+    'batches': batches_table, 'references': references_table}
 _OFFLINE = tuple(name for name in _TABLES if name != 'references')   # That one needs MBPP
 
 @dataclass
