@@ -25,6 +25,7 @@ from adversarial_rl.record.tables import markdown_table, write_table
 ROOT = Path(__file__).resolve().parent.parent
 TESTS = [f'tests/test_{name}.py' for name in (
     'hostile', 'attackers', 'benign', 'exceptions', 'stateless', 'grader_modules', 'grader_robustness')]
+CACHE = '/tmp/cache'
 NOBODY = ['--user', '65534:65534']
 OPEN = [f'--security-opt={what}=unconfined' for what in ('seccomp', 'apparmor', 'systempaths')]
 ROOT_USER = [*OPEN, '--cap-add=SYS_ADMIN', '--cap-add=SYS_PTRACE']
@@ -106,18 +107,20 @@ def visit(host, python, begin, tests)->list:
     "Run the tests on one host; layers, and how many passed, failed and were skipped."
     off = HOSTS[host][1]
     layers = said(*begin, python, '-P', '-c', FACTS.format(off=tuple(filter(None, off.split(',')))))
-    run = [python, '-P', '-m', 'pytest', '-q', '-o', 'cache_dir=/tmp/cache', '--off', off, *tests]
+    run = [python, '-P', '-m', 'pytest', '-q', '-o', f'cache_dir={CACHE}', '--off', off, *tests]
     # A third process uses the time in which the others wait for programs that hang. Beside them a right program may
     # meet its limit of real time, so what fails runs once more, alone.
-    script = f'{shlex.join([*run, "-n", "3", "--dist", "loadgroup"])} || {shlex.join([*run, "--last-failed"])}'
+    # The names that xdist notes end with the group, which no test has alone.
+    again = f"sed -i 's/@hostile//' {CACHE}/v/cache/lastfailed; {shlex.join([*run, '--last-failed'])}"
+    script = f'{shlex.join([*run, "-n", "3", "--dist", "loadgroup"])} || {{ {again}; }}'
     text = subprocess.run([*begin, 'sh', '-c', script], capture_output=True, text=True).stdout
-    first, *again = [dict((word, int(n)) for n, word in re.findall(r'(\d+) (\w+)', line))
+    first, *others = [dict((word, int(n)) for n, word in re.findall(r'(\d+) (\w+)', line))
                      for line in re.findall(r'^\d+ \w+.* in [\d.]+s', text, re.M)] or [{}]
-    if again: print(text[-9000:], flush=True)
+    if others: print(text[-9000:], flush=True)
     if not first.get('passed'): sys.exit(f'no test passed, so there is no row:\n{text[-6000:]}')
-    last = again[0] if again else first
+    last = others[0] if others else first
     wrong = last.get('failed', 0) + last.get('error', 0) + last.get('errors', 0)
-    return [layers, first['passed'] + (last.get('passed', 0) if again else 0), wrong, first.get('skipped', 0)]
+    return [layers, first['passed'] + (last.get('passed', 0) if others else 0), wrong, first.get('skipped', 0)]
 
 
 def code_of(path)->bytes:
