@@ -110,17 +110,17 @@ def visit(host, python, begin, tests)->list:
     run = [python, '-P', '-m', 'pytest', '-q', '-o', f'cache_dir={CACHE}', '--off', off, *tests]
     # A third process uses the time in which the others wait for programs that hang. Beside them a right program may
     # meet its limit of real time, so what fails runs once more, alone.
-    # The names that xdist notes end with the group, which no test has alone.
-    again = f"sed -i 's/@hostile//' {CACHE}/v/cache/lastfailed; {shlex.join([*run, '--last-failed'])}"
-    script = f'{shlex.join([*run, "-n", "3", "--dist", "loadgroup"])} || {{ {again}; }}'
+    # xdist notes names that end with the group, which pytest alone does not know.
+    alone = f"sed -i 's/@hostile//' {CACHE}/v/cache/lastfailed; {shlex.join([*run, '--last-failed'])}"
+    script = f'{shlex.join([*run, "-n", "3", "--dist", "loadgroup"])} || {{ {alone}; }}'
     text = subprocess.run([*begin, 'sh', '-c', script], capture_output=True, text=True).stdout
-    first, *others = [dict((word, int(n)) for n, word in re.findall(r'(\d+) (\w+)', line))
+    first, *again = [dict((word, int(n)) for n, word in re.findall(r'(\d+) (\w+)', line))
                      for line in re.findall(r'^\d+ \w+.* in [\d.]+s', text, re.M)] or [{}]
-    if others: print(text[-9000:], flush=True)
+    if again: print(text[-9000:], flush=True)
     if not first.get('passed'): sys.exit(f'no test passed, so there is no row:\n{text[-6000:]}')
-    last = others[0] if others else first
+    last = again[0] if again else first
     wrong = last.get('failed', 0) + last.get('error', 0) + last.get('errors', 0)
-    return [layers, first['passed'] + (last.get('passed', 0) if others else 0), wrong, first.get('skipped', 0)]
+    return [layers, first['passed'] + (last.get('passed', 0) if again else 0), wrong, first.get('skipped', 0)]
 
 
 def code_of(path)->bytes:
