@@ -1809,5 +1809,5 @@ print(link.receive())
 def test_a_judge_walks_over_no_numbers(text):
     "It looked at each for an iterator inside, 2.6 s for a million, so right programs failed by their time."
     code = 'def f(x): return [*x] if isinstance(x, range) else x'
-    limits = QUICK._replace(wall_seconds=10, cpu_seconds=10, memory_mb=512)   # Less than a second where nothing else runs
+    limits = QUICK._replace(wall_seconds=10, cpu_seconds=10, memory_mb=512)   # It takes one second
     assert grade(code, [f'assert f(1) == 1 and {text}'], limits, function_name='f').passed
