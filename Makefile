@@ -16,11 +16,11 @@ export HF_HUB_DISABLE_TELEMETRY := 1
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
 
-# The install, the linters, all module notebooks, and the tests that start no training: 7 to 15 minutes on two cores.
+# The gate, as in CI: the install, linters, types, all module notebooks, and the tests of what people break.
 test: checked
 	$(PYTEST) -m 'not slow' tests
 
-# All of it, as in CI: half an hour to 80 minutes.
+# Before a release, and every week on GitHub: also trainings, kills, companions, browsers, page, site and engines.
 test-all: checked
 	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
 	$(PYTEST) tests
