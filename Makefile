@@ -36,7 +36,7 @@ notebooks: .venv/installed-dev
 quick: .venv/installed
 	$(BIN)/python tests/quick_test.py
 
-# Other generated attacks and programs than in CI, and a hundred times as many (three hours); the table of them in
+# Other generated attacks and programs than in `make test-all`, and a hundred times as many (three hours); the table of them in
 # RESULTS.md.
 FUZZ_TIMES ?= 100
 fuzz: .venv/installed-dev
