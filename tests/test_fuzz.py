@@ -34,7 +34,7 @@ counts: dict[str, Counter] = {}
 
 
 def cases(n):
-    "Settings of a property with `n` examples in CI."
+    "Settings of a property with `n` examples in `make test-all`."
     phases = [Phase.explicit, Phase.generate, *[Phase.shrink] * bool(TIMES)]   # To shrink a failure takes minutes
     return settings(max_examples=n * (TIMES or 1), derandomize=not TIMES, deadline=None, database=None, phases=phases,
                     suppress_health_check=list(HealthCheck))
