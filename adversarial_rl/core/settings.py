@@ -4,8 +4,10 @@
 
 # %% auto #0
 __all__ = ['REQUIRED', 'Config', 'TokenLimit', 'DTYPES', 'DTYPE_HELP', 'QWEN', 'GRADED_ON', 'DISCRIMINATOR_REWARDS', 'WRITES',
-           'ROLE_BASELINES', 'setting', 'flag', 'as_flag', 'prefix', 'check', 'PPOConfig', 'RunConfig', 'with_defaults',
-           'TrainingConfig', 'EvaluationConfig', 'SubjectConfig', 'TesterConfig', 'InferenceConfig']
+           'ROLE_BASELINES', 'setting', 'flag', 'as_flag', 'prefix', 'check', 'MachineConfig', 'PolicyConfig',
+           'RunConfig', 'PPOConfig', 'with_defaults', 'PlayersConfig', 'ProblemsConfig', 'TranscriptConfig',
+           'ScheduleConfig', 'RoundConfig', 'RewardConfig', 'TrainingConfig', 'EvaluationConfig', 'SubjectConfig',
+           'TesterConfig', 'QuestionConfig', 'InferenceConfig']
 
 # %% ../../nbs/01_core/05_settings.ipynb #ebac1394
 import dataclasses
@@ -107,10 +109,47 @@ def check(config:Config,                     # A dataclass whose fields are sett
             if mistake: raise UsageError(f'{(labels or {}).get(name, flag(name))} {x}: {mistake}')
     return config
 
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a02
+DTYPES = ('auto', 'float32', 'float16', 'bfloat16')
+DTYPE_HELP = 'number type of the frozen base model; auto is float16 on a GPU, else float32'
+
+@dataclass
+class MachineConfig:
+    "Machine and seed"
+    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
+    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
+    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
+    seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a04
+@dataclass
+class PolicyConfig:
+    "Adapters and sampling"
+    lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
+    temperature: float = setting(1.0, 'sampling temperature while training', 0.01, 10)
+    sampling_threads: int = setting(
+        0, "PyTorch's threads while sampling, at most one a core; 0 for its default", 0, 1024)
+    pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a03
+@dataclass
+class RunConfig(PolicyConfig, MachineConfig):
+    "Folders, checkpoints and tracking"
+    output_dir: str = setting('output', 'folder for metrics, results and figures')
+    checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')
+    resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
+    resume_from: str = setting('', 'continue from this checkpoint, a .pt file')
+    accept_changes: bool = setting(False, 'continue although settings or problems are not those of the checkpoint')
+    save_steps: int = setting(1, 'steps between checkpoints; a crash loses at most this many', 1, 10**6)
+    save_total_limit: int = setting(3, 'newest checkpoints kept, besides the best and the last of each stage', 1, 10**6)
+    report_to: str = setting(
+        'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
+        choices=('auto', 'none', 'wandb', 'tensorboard'))
+
 # %% ../../nbs/01_core/05_settings.ipynb #426938b3
 @dataclass
 class PPOConfig:
-    "Settings of a player's updates."
+    "PPO"
     learning_rate: float = setting(1e-5, 'step size of the adapters', 0, 1)
     learning_rate_decay: float = setting(
         0.0, 'share of the learning rate removed by the last step of the run; it falls linearly', 0, 1)
@@ -134,45 +173,19 @@ class PPOConfig:
         0, 100)
     critic_warmup: int = setting(2, 'first updates, which train the value head alone', 0, 10000)
 
-# %% ../../nbs/01_core/05_settings.ipynb #e9fce9cc
-DTYPES = ('auto', 'float32', 'float16', 'bfloat16')
-DTYPE_HELP = 'number type of the frozen base model; auto is float16 on a GPU, else float32'
-
-@dataclass
-class RunConfig:
-    "Settings that the two trainers share."
-    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
-    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
-    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
-    output_dir: str = setting('output', 'folder for metrics, results and figures')
-    checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')
-    resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
-    resume_from: str = setting('', 'continue from this checkpoint, a .pt file')
-    accept_changes: bool = setting(False, 'continue although settings or problems are not those of the checkpoint')
-    save_steps: int = setting(1, 'steps between checkpoints; a crash loses at most this many', 1, 10**6)
-    save_total_limit: int = setting(3, 'newest checkpoints kept, besides the best and the last of each stage', 1, 10**6)
-    seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
-    temperature: float = setting(1.0, 'sampling temperature while training', 0.01, 10)
-    lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
-    report_to: str = setting(
-        'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
-        choices=('auto', 'none', 'wandb', 'tensorboard'))
-    sampling_threads: int = setting(
-        0, "PyTorch's threads while sampling, at most one a core; 0 for its default", 0, 1024)
-    pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)
-
 # %% ../../nbs/01_core/05_settings.ipynb #5b1e77c2
 def with_defaults(**defaults)->Callable[[type], type]:
     "Decorates a subclass of a dataclass, below `@dataclass`: inherited settings get other defaults."
     def change(kind:type)->type:
-        for f in dataclasses.fields(kind):
-            if f.name not in defaults: continue
+        inherited = {f.name: f for base in kind.__mro__[:0:-1] if dataclasses.is_dataclass(base)
+                     for f in dataclasses.fields(base)}
+        for f in (inherited[name] for name in defaults):
             kind.__annotations__[f.name] = f.type
             setattr(kind, f.name, dataclasses.field(default=defaults[f.name], metadata=f.metadata))
         return kind
     return change
 
-# %% ../../nbs/01_core/05_settings.ipynb #63ce00bf
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a05
 QWEN = 'Qwen/Qwen2.5-Coder-1.5B-Instruct'
 
 GRADED_ON = ('both', 'baseline', 'discriminator')
@@ -181,61 +194,94 @@ WRITES = ('asserts', 'asserts_filled', 'inputs')   # Of the discriminator
 ROLE_BASELINES = ('role', 'shared', 'none', 'group')   # Of self-play
 
 @dataclass
-class TrainingConfig(RunConfig):
-    "Settings of adversarial training."
-    generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub")
-    discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
+class PlayersConfig:
+    "Models"
+    generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub",
+                                   file='read')
+    discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights",
+                                       file='read')
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a06
+@dataclass
+class ProblemsConfig:
+    "Problems"
     problems_file: str = setting(
         'starter', "'starter' for the bundled curriculum, 'rare' or 'rare_sums' for problems with a rare branch, "
                    "'mbpp' for MBPP's train split, or a file of problems: in the format of "
                    'data/example_problems.json, or of HumanEval')
+    held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
+    visible_tests: int = setting(
+        0, 'baseline tests of each training problem that the run may see, 0 for all; the others measure', 0, 10**6)
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a07
+@dataclass
+class TranscriptConfig:
+    "Transcripts"
     stages: Sequence[str] = setting(
         ('informal', 'structured', 'pseudocode', 'constraints', 'code'),
         "the generator's stages in order, of these and 'plan'")
     max_new_tokens: TokenLimit = setting(
         128, 'longest answer of a stage, in tokens; or a limit for each, such as plan=96,code=320,tests=320', 1, 100000)
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a08
+@dataclass
+class ScheduleConfig:
+    "Schedule"
     n_discriminator_steps: int = setting(2, 'discriminator steps in each stage, generator frozen', 0, 10**6)
     n_generator_steps: int = setting(2, 'generator steps in each stage, discriminator frozen', 0, 10**6)
     k_alternating_steps: int = setting(2, 'alternating steps in each stage, each one step of both', 0, 10**6)
     together_steps: int = setting(
         0, 'alternating steps after the last stage, in which all stages learn at once', 0, 10**6)
     stages_together: bool = setting(False, 'train all stages of the generator at once instead of one after another')
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a09
+@dataclass
+class RoundConfig:
+    "One round"
     problems_per_step: int = setting(8, 'problems in a round', 1, 10000)
     group_size: int = setting(4, 'transcripts of the learning player for each problem', 2, 1000)
     opponents: int = setting(
         2, 'transcripts of the frozen player for each problem; 0 trains the generator on the baseline tests alone',
         0, 1000)
     max_tests: int = setting(4, 'tests that count in a suite', 1, 100)
+    require_isolation: bool = setting(
+        False, 'refuse to run where programs could reach the network, files or other processes')
+
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a0a
+@dataclass
+class RewardConfig:
+    "Rewards"
     graded_on: str = setting(
         'both', "what the generator's reward counts", choices=GRADED_ON)
-    tester_share: float = setting(
-        -1.0, "share of the discriminator's tests in the generator's reward; -1 counts each test once", -1, 1)
-    visible_tests: int = setting(
-        0, 'baseline tests of each training problem that the run may see, 0 for all; the others measure', 0, 10**6)
-    visible_choice: str = setting(
-        'first', 'which of them: the first, or random ones that stay the same for the run', choices=('first', 'random'))
     discriminator_writes: str = setting(
         'asserts', "asserts; asserts whose wrong values the reference's replace, for the generator alone; or inputs, "
                    'for which the reference has the values', choices=WRITES)
     discriminator_reward: str = setting(
         'default', "what a suite earns: (1 - pass rate) * validity, or a paper's formula",
         choices=DISCRIMINATOR_REWARDS)
+    discriminator_kl_coef: float = setting(
+        -1.0, "the discriminator's own kl_coef, -1 for the same; a higher one keeps its tests varied", -1, 10)
+    tester_share: float = setting(
+        -1.0, "share of the discriminator's tests in the generator's reward; -1 counts each test once", -1, 1)
+    visible_choice: str = setting(
+        'first', 'which of them: the first, or random ones that stay the same for the run', choices=('first', 'random'))
     repeat_penalty: float = setting(
         0.0, 'share of its reward that a suite of near-copies of recent inputs loses; keeps tests varied', 0, 1)
     failed_tests: int = setting(
         0, 'valid tests that failed a program, kept for each problem and graded again when the problem recurs', 0, 1000)
     mutant_share: float = setting(
         0.0, "share of wrong mutants of the reference among the programs that the learning discriminator tests", 0, 0.9)
-    discriminator_kl_coef: float = setting(
-        -1.0, "the discriminator's own kl_coef, -1 for the same; a higher one keeps its tests varied", -1, 10)
-    held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
-    require_isolation: bool = setting(
-        False, 'refuse to run where programs could reach the network, files or other processes')
+
+# %% ../../nbs/01_core/05_settings.ipynb #63ce00bf
+@dataclass
+class TrainingConfig(PlayersConfig, ProblemsConfig, TranscriptConfig, ScheduleConfig, RoundConfig, RewardConfig,
+                     RunConfig):
+    "Settings of adversarial training"
 
 # %% ../../nbs/01_core/05_settings.ipynb #3b002640
 @dataclass
 class EvaluationConfig:
-    "When a run measures its model on MBPP, and on how many problems."
+    "MBPP while training"
     mbpp_eval: bool = setting(
         True, 'measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED',
         also='evaluation.enabled')
@@ -256,24 +302,21 @@ class EvaluationConfig:
 
 # %% ../../nbs/01_core/05_settings.ipynb #3986f818
 @dataclass
-class SubjectConfig:
-    "The model that is evaluated."
+class SubjectConfig(MachineConfig):
+    "The model to measure"
     model: str = setting('', "the model to prompt: 'starter', the folder of a model or an adapter, or a name on the "
-                               'Hugging Face hub')
+                             'Hugging Face hub', file='read')
     control: str = setting('none', 'no model: the reference solutions, or constants that satisfy the shown test',
                            choices=('none', 'references', 'constants'))
-    checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages')
-    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
-    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
-    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
+    checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages', file='read')
     training_problems: str = setting(
         '', "its training problems, to look for overlap: a problems file, 'starter' or 'mbpp'")
     output_dir: str = setting('eval_results', 'folder for the results')
 
 # %% ../../nbs/01_core/05_settings.ipynb #22ac7947
 @dataclass
-class TesterConfig:
-    "Settings of `evaluate_tester`."
+class TesterConfig(MachineConfig):
+    "The discriminator to measure"
     checkpoint: str = setting('', 'checkpoint of run_training, a .pt file; without one, --model untrained', file='read')
     model: str = setting('starter', "model of both players where there is no checkpoint: 'starter', a folder, or a "
                                     'name on the Hugging Face hub', file='read')
@@ -286,41 +329,36 @@ class TesterConfig:
     mutants: int = setting(16, 'mutants of each reference, at most', 0, 1000)
     max_tokens: int = setting(0, "limit of each stage; 0 for the checkpoint's own, or what suits an untrained model",
                               0, 100000)
-    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
-    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
-    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
-    seed: int = setting(0, 'of sampling, mutants and random inputs', 0, 2**31 - 1)
     output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)', file='written')
     results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md",
                            file='read')
 
-# %% ../../nbs/01_core/05_settings.ipynb #df0200e1
+# %% ../../nbs/01_core/05_settings.ipynb #5e771a0b
 @dataclass
-class InferenceConfig:
-    "Settings of `run_inference`."
-    checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file, which names its models; or the folder '
-                                        'of a model or an adapter, such as output/grpo/model', file='read')
-    generator_model: str = setting(
-        '', "the generator's base, where it is no longer what the checkpoint names", file='read')
-    discriminator_model: str = setting('', "the discriminator's base, likewise", file='read')
+class QuestionConfig:
+    "The problem"
     problem: str = setting('', 'the problem in words')
     problem_file: str = setting('', 'a text file with the problem in words, instead of --problem', file='read')
+    problems_file: str = setting('', 'for --batch: a JSON file in the format of data/example_problems.json, or '
+                                     "'starter' for the held-out problems of the bundled curriculum", file='read')
+    batch: bool = setting(False, 'solve all problems of --problems-file')
     signature: str = setting('', "first line of the function, such as 'def f(x):'; by default what the tests call, or "
                                  'what the problem says, or what the model chooses')
     tests: str = setting('', 'assert statements separated by semicolons; they help to choose among attempts')
-    batch: bool = setting(False, 'solve all problems of --problems-file')
-    problems_file: str = setting('', 'for --batch: a JSON file in the format of data/example_problems.json, or '
-                                     "'starter' for the held-out problems of the bundled curriculum", file='read')
     execute_tests: bool = setting(False, "run the code on --tests, or in a batch on each problem's own tests")
+
+# %% ../../nbs/01_core/05_settings.ipynb #df0200e1
+@dataclass(kw_only=True)
+@with_defaults(generator_model='', discriminator_model='')
+class InferenceConfig(PlayersConfig, QuestionConfig, MachineConfig):
+    "The checkpoint and the answer"
+    checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file, which names its models; or the folder '
+                                        'of a model or an adapter, such as output/grpo/model', file='read')
     attempts: int = setting(1, "programs written for each problem; the one shown is chosen by --tests and by the "
                                "discriminator's tests", 1, 1000)
-    device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
-    dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
-    trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     max_tokens: int = setting(512, 'longest text of a stage, in tokens', 1, 100000)
     temperature: float = setting(0.7, 'sampling temperature; 0 for the likeliest tokens', 0, 10)
     top_p: float = setting(0.9, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)
-    seed: int = setting(0, 'random seed of all sampling', 0, 2**31 - 1)
     output: str = setting('', 'file for the results: JSON, or JSON lines if it ends in .jsonl; a batch writes lines '
                               'while it runs (default output/inference.jsonl)', file='written')
     reasoning: bool = setting(True, 'print the reasoning before the code')
