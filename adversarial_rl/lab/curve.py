@@ -329,7 +329,7 @@ def _curve_experiment(config:CurveConfig)->Experiment:
                 f'{hours:.1f} core-hours with all measurements. {not_yet_made(found, list(conditions), seeds)}')
         return '\n\n'.join(filter(None, [curve_table(found), pooled_table(found), note]))
 
-    return Experiment('curve', 'adversarial_rl.lab.condition', conditions, flags, table,
+    return Experiment('curve', ('-m', 'adversarial_rl.lab.condition'), conditions, flags, table,
                       lambda runs, path: curve_figure(cells_of(runs), seeds[0]).savefig(path, dpi=110), needed=_needed)
 
 def run(config:CurveConfig)->None:
