@@ -42,7 +42,8 @@ def load_notebook(path:str|Path, part:str='')->ModuleType:
 # %% ../../nbs/14_lab/11_main.ipynb #8d536bfc
 _HELP = """usage: python -m adversarial_rl.lab NOTEBOOK.ipynb [PART] [flags]
 
-Runs an experiment, such as nbs/experiments/01_seeds.ipynb; with --help it lists its flags. PART is a single run of it."""
+Runs an experiment, such as nbs/experiments/01_seeds.ipynb; with --help it lists its flags.
+PART is a function of the notebook, such as one of its runs."""
 
 def _run(argv:list[str])->None:
     "Run a notebook's function `run`, or that of the part which is named."
