@@ -191,7 +191,7 @@ class LabConfig:
     "Settings that all experiments have."
     seeds: Sequence[int] = setting((0, 1, 2), 'one to ten different numbers', 0, 2**31 - 1)
     output_dir: str = runs_folder('output/lab')
-    results: str = setting('', 'document for the table, such as RESULTS.md; the figure goes to nbs/images beside it')
+    results: Sequence[str] = setting((), 'documents for the table, such as RESULTS.md; the figure goes to nbs/images')
     finished_only: bool = setting(False, 'start no run: the table and the figure of those that are finished')
 
 def _without(runs:Runs, missing:Sequence[Run])->Runs:
@@ -210,7 +210,7 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     "Do the missing runs, print the table, draw the figure. `UsageError` if a run fails or the document has no marks."
     seeds = list(dict.fromkeys(config.seeds))
     if len(seeds) > 10: raise UsageError('--seeds takes one to ten different numbers')
-    if config.results: check_document(config.results, experiment.name)
+    for document in config.results: check_document(document, experiment.name)
     output = check_writable(config.output_dir)
     runs = runs_of(list(experiment.conditions), seeds, output)
     kept = KeptRuns(config.kept) if isinstance(config, KeptConfig) and config.kept else None
@@ -225,7 +225,7 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     table, figure = experiment.table(runs), output/f'{experiment.name}.png'
     experiment.figure(runs, figure)
     print(f'{table}\n\nfigure in {figure}')
-    if config.results: write_table(config.results, experiment.name, table, figure)
+    for document in config.results: write_table(document, experiment.name, table, figure)
 
 # %% ../../nbs/14_lab/01_experiment.ipynb #1db8cc87
 T = TypeVar('T')
