@@ -511,8 +511,8 @@ def canary(policy, name, t, group, temperature=1., tolerance=.02):
     who = Learner(policy, name, PPOConfig(logp_tolerance=tolerance))
     batch, _ = ppo.make_batch(t, rewards(t), group, who.config, temperature=temperature)
     with policy.player(name), torch.no_grad():
-        who.score(batch)
-        return ppo._before_update(name, batch, replace(who.config, logp_tolerance=who.tolerance(batch)))
+        batch = who.score(batch)
+        return ppo._before_update(name, batch, who.config, who.scorer.tolerance(batch, tolerance))
 
 
 @pytest.mark.slow

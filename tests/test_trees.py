@@ -119,7 +119,7 @@ def test_rounding_is_measured_as_updates_read(policy, monkeypatch):
     monkeypatch.setattr(policy, 'score', lambda *given, trees=None, **more: read.append(trees) or
                         score(*given, trees=trees, **more))
     batch, _ = ppo.make_batch(t, torch.rand(20), group, who.config, temperature=.7)
-    with policy.player('generator'): assert 0 < who.measure_rounding(batch) < .1
+    with policy.player('generator'): assert 0 < who.scorer.measure_rounding(batch) < .1
     assert read[0] is not None
 
 

@@ -8,7 +8,7 @@ __all__ = ['ANCHOR_COEF', 'TARGET_KL', 'make_batch', 'Learner']
 # %% ../../nbs/05_learn/07_ppo.ipynb #6d5b445d
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -19,35 +19,6 @@ from .advantages import at_last, gae, group_centred, whiten
 from .optimizer import explained_variance, kl_estimate, Optimizer, policy_loss, value_loss
 from .scoring import Batch, check_finite, check_sync, Scorer, Scores
 from .transcripts import stage_episode, Transcripts
-
-# %% ../../nbs/05_learn/07_ppo.ipynb #29aa6fdf
-class _EarlierSelves:
-    "Snapshots of one player's adapter: its anchor and its reference."
-    LABELS = ('anchor', 'reference')
-    def __init__(self, policy, name:str): self.policy, self.name, self.taken = policy, name, set[str]()
-
-    def take(self, label:str):
-        "Make the player as it is now its anchor or its reference."
-        self.taken.add(label)
-        self.policy.snapshot(self.name, label)
-
-    def at(self, label:str)->contextlib.AbstractContextManager:
-        "Inside, the player has the weights of its snapshot; the base model's before the first one."
-        return self.policy.at_snapshot(self.name, label) if label in self.taken else self.policy.reference()
-
-    def tensors(self, label:str)->dict[str, torch.Tensor]:
-        "The stored adapter; empty before the first snapshot."
-        stored = self.policy.adapter(f'{self.name}_{label}') if label in self.taken else {}
-        return {k: v.detach() for k, v in stored.items()}
-
-    def state_dict(self)->dict[str, Any]:
-        return {label: {k: v.cpu() for k, v in self.tensors(label).items()} for label in self.LABELS}
-
-    def load_state_dict(self, state:dict[str, Any]):
-        for label in self.LABELS:
-            if not state[label]: continue
-            self.take(label)
-            for k, v in self.tensors(label).items(): v.copy_(state[label][k])
 
 # %% ../../nbs/05_learn/07_ppo.ipynb #c3346589
 def _first_of_groups(group:torch.Tensor, rows:torch.Tensor)->torch.Tensor: # (B,) groups, (B,) bool rows that count
@@ -100,74 +71,31 @@ def _update_loss(batch:Batch,
     return (loss.sum() + drift.sum()) * learns_policy + v_loss.sum(), terms
 
 # %% ../../nbs/05_learn/07_ppo.ipynb #c14c7cea
-def _before_update(name:str, batch:Batch, config:PPOConfig)->dict[str, float]:
+def _before_update(name:str, batch:Batch, config:PPOConfig, tolerance:float)->dict[str, float]:
     "Gap to the rollout (see `check_sync`), entropy, and distance from the reference where it costs."
     at = batch.action
-    metrics = check_sync(name, batch.old_logp[at], batch.sampled_logp[at], config.logp_tolerance)
+    metrics = check_sync(name, batch.old_logp[at], batch.sampled_logp[at], tolerance)
     metrics['entropy'] = batch.entropy[at].mean().item()
     if not config.kl_coef: return metrics
     return metrics | dict(kl=kl_estimate(batch.old_logp, batch.ref_logp)[at].mean().item(), kl_coef=config.kl_coef)
 
 # %% ../../nbs/05_learn/07_ppo.ipynb #c0b9b5e5
-def _token_advantages(batch:Batch, config:PPOConfig)->tuple[torch.Tensor, torch.Tensor]:
-    "Advantages and returns `(B, T)`; each token pays for its distance from the reference."
-    c, reward = config, batch.reward
-    if c.kl_coef: reward = reward - c.kl_coef * kl_estimate(batch.old_logp, batch.ref_logp, 'k1') * batch.action
-    adv, ret = gae(reward, batch.value, batch.action)
-    return whiten(adv, batch.action) if c.whiten_advantages else adv, ret
+def _with_advantages(batch:Batch, config:PPOConfig)->Batch:
+    "The batch with advantages and returns; each token pays for its distance from the reference."
+    reward, at = batch.reward, batch.action
+    if config.kl_coef: reward = reward - config.kl_coef * kl_estimate(batch.old_logp, batch.ref_logp, 'k1') * at
+    adv, ret = gae(reward, batch.value, at)
+    return replace(batch, adv=whiten(adv, at) if config.whiten_advantages else adv, ret=ret)
 
 # %% ../../nbs/05_learn/07_ppo.ipynb #49a525af
-TARGET_KL = 0.05   # Divergence in nats a token after which no further pass begins
-
-@dataclass
-class _Steps:
-    "The optimizer steps of one update."
-    scorer: Scorer
-    optimizer: Optimizer
-    config: PPOConfig
-    learns_policy: bool   # False while only the value head learns
-    graph: Scores|None    # Of this process's share, where the first step takes it whole
-
-    def run(self, batch:Batch)->dict[str, float]:
-        "All steps; means of their metrics."
-        reports: list[dict[str, float]] = []
-        for _ in range(self.config.ppo_epochs):
-            for part in self.minibatches(batch): reports.append(self.step(part))
-            if reports[-1]['approx_kl'] > TARGET_KL: break
-        means = {k: sum(report[k] for report in reports) / len(reports) for k in reports[0]}
-        return means | dict(ratio_gap=reports[0]['ratio_gap'])
-
-    def minibatches(self, batch:Batch)->Iterator[Batch]:
-        "The batch in random parts, one a step, each with its share of the tokens that the loss is divided by."
-        n = self.config.minibatches
-        parts = torch.randperm(len(batch)).chunk(n) if n > 1 else [slice(None)]
-        for rows in parts: yield replace(batch[rows], n_tokens=batch.n_tokens / len(parts))
-
-    def step(self, batch:Batch)->dict[str, float]:
-        "One optimizer step, to which each process contributes its share of the rows; its metrics."
-        mine, n_actions = batch[share(len(batch))], max(1, int(batch.action.sum()))
-        def gradients():
-            graph, self.graph = self.graph, None   # Not kept where memory runs out
-            return self.gradients(mine, graph if len(mine) <= self.scorer.micro_batch else None)
-        reports = [report for part in gathered(self.scorer.fitting(len(mine), gradients)) for report in part]
-        means = {k: sum(report[k] / n_actions for report in reports) for k in reports[0]}
-        return means | dict(ratio_gap=max(report['ratio_gap'] for report in reports)) | self.optimizer.step()
-
-    def gradients(self, batch:Batch, graph:Scores|None)->list[dict[str, float]]:
-        "Gradients of a batch; for each micro-batch the sums of the loss's terms, and how far the ratio is from 1."
-        reports = []
-        self.optimizer.adamw.zero_grad(set_to_none=True)
-        for part in [batch] if graph else self.scorer.micro_batches(batch):
-            scores = graph or self.scorer.score(part)
-            loss, terms = _update_loss(part, scores, self.learns_policy)
-            check_finite(loss.detach(), 'the loss is', self.scorer.policy.model.dtype)
-            self.optimizer.backward(loss / batch.n_tokens)
-            moved = (scores.logp - part.old_logp)[part.action].abs()
-            ratio_gap = moved.max().exp().item() - 1 if len(moved) else 0.   # 0 before the first step
-            reports.append({k: x.sum().item() for k, x in terms.items()} | dict(ratio_gap=ratio_gap))
-        return reports
+def _minibatches(batch:Batch, n:int)->Iterator[Batch]:
+    "The batch in `n` random parts, one a step, each with its share of the tokens that the loss is divided by."
+    parts = torch.randperm(len(batch)).chunk(n) if n > 1 else [slice(None)]
+    for rows in parts: yield replace(batch[rows], n_tokens=batch.n_tokens / len(parts))
 
 # %% ../../nbs/05_learn/07_ppo.ipynb #822fc9ec
+TARGET_KL = 0.05   # Divergence in nats a token after which no further pass begins
+
 class Learner:
     "PPO for one player of a policy."
     def __init__(self, policy, name:str, config:PPOConfig, value_learning_rate:float=1e-3):
@@ -175,7 +103,6 @@ class Learner:
         self.scorer = Scorer(policy, name, config.micro_batch)
         self.optimizer = Optimizer(policy, name, config, value_learning_rate)
         self.earlier = _EarlierSelves(policy, name)
-        self.rounding = 0.   # Largest gap to the rollout that rounding alone was seen to make
 
     def update(self, transcripts:Transcripts,
                rewards:torch.Tensor,    # (B,) NaN where unknown
@@ -183,30 +110,29 @@ class Learner:
                stage:int|None=None,     # The stage that learns; None for all
                temperature:float=1.0    # Of the sampling
               )->dict[str, float]:      # Metrics
-        "One PPO update."
+        "One PPO update: score what was sampled, check it, work out advantages, take clipped steps."
         config, known = self.config, rewards.isfinite().nonzero().squeeze(1)
         batch, metrics = make_batch(transcripts.select(known), rewards[known], groups[known], config, stage=stage,
                                     temperature=temperature, anchored='anchor' in self.earlier.taken)
-        at = batch.action
-        if not at.any(): return metrics
+        if not batch.action.any(): return metrics
         saving = self.policy.checkpointing() if config.gradient_checkpointing else contextlib.nullcontext()
         with self.policy.player(self.name), saving:
-            learns_policy = self.updates >= config.critic_warmup
-            steps = _Steps(self.scorer, self.optimizer, config, learns_policy, self.score(batch)) # The only graph
-            metrics |= _before_update(self.name, batch, replace(config, logp_tolerance=self.tolerance(batch)))
+            batch = self.score(batch)
+            tolerance = self.scorer.tolerance(batch, config.logp_tolerance)
+            metrics |= _before_update(self.name, batch, config, tolerance)
             self.count_update()
-            batch.adv, batch.ret = _token_advantages(batch, config)
-            metrics |= steps.run(batch)
+            batch = _with_advantages(batch, config)
+            metrics |= self.steps(batch)
+        at = batch.action
         return metrics | dict(explained_variance=explained_variance(batch.value[at], batch.ret[at]))
 
-    def score(self, batch:Batch)->Scores|None:
-        "Score a batch as it was sampled; returns scores with their graph where the first step can use them again."
-        if batch.held.any(): batch.anchor_logp = self.earlier_logp('anchor', batch, batch.held)
-        if self.config.kl_coef: batch.ref_logp = self.earlier_logp('reference', batch, batch.action)
-        graph = self.scorer.score_at_once(batch) if self.config.minibatches == 1 else None
-        batch.old_logp, batch.entropy, batch.value = self.scorer.score_shared(batch, graph)
-        check_finite(batch.old_logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
-        return graph
+    def score(self, batch:Batch)->Batch:
+        "The batch with log-probabilities of the anchor, the reference and the policy itself, its entropies and values."
+        if batch.held.any(): batch = replace(batch, anchor_logp=self.earlier_logp('anchor', batch, batch.held))
+        if self.config.kl_coef: batch = replace(batch, ref_logp=self.earlier_logp('reference', batch, batch.action))
+        logp, entropy, value = self.scorer.score_shared(batch, keep_graph=self.config.minibatches == 1)
+        check_finite(logp[batch.action], 'the log-probabilities of training are', self.policy.model.dtype)
+        return replace(batch, old_logp=logp, entropy=entropy, value=value)
 
     def earlier_logp(self, label:str, batch:Batch, tokens:torch.Tensor)->torch.Tensor:
         "Log-probabilities `(B, T)` of these tokens under a snapshot, 0 elsewhere; other rows are not read."
@@ -215,22 +141,35 @@ class Learner:
         with self.earlier.at(label): logp[rows] = self.scorer.score_shared(part).logp
         return logp
 
-    def tolerance(self, batch:Batch)->float:
-        "Mean gap to the rollout that is allowed: the setting, in bfloat16 at least three times that of rounding."
-        tolerance, gap = self.config.logp_tolerance, (batch.old_logp - batch.sampled_logp)[batch.action].abs().mean()
-        if not tolerance or self.policy.model.dtype != torch.bfloat16: return tolerance
-        if gap > max(tolerance, 3 * self.rounding): self.rounding = max(self.rounding, self.measure_rounding(batch))
-        return max(tolerance, 3 * self.rounding)
+    def steps(self, batch:Batch)->dict[str, float]:
+        "All optimizer steps on a scored batch; means of their metrics."
+        reports: list[dict[str, float]] = []
+        for _ in range(self.config.ppo_epochs):
+            for part in _minibatches(batch, self.config.minibatches): reports.append(self.step(part))
+            if reports[-1]['approx_kl'] > TARGET_KL: break
+        means = {k: sum(report[k] for report in reports) / len(reports) for k in reports[0]}
+        return means | dict(ratio_gap=reports[0]['ratio_gap'])
 
-    @torch.no_grad()
-    def measure_rounding(self, batch:Batch)->float:
-        "Mean difference between one forward pass, as updates read, and one token at a time, over some of the tokens."
-        first = int(batch.action.any(0).nonzero()[0])
-        rows, columns = batch.action.any(1).nonzero()[:min(8, self.scorer.micro_batch), 0], slice(0, first + 256)
-        ids, action = (x[rows, columns] for x in (batch.ids, batch.action))
-        trees = self.policy.trees(ids, action)
-        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature, trees=trees)
-        return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
+    def step(self, batch:Batch)->dict[str, float]:
+        "One optimizer step, to which each process contributes its share of the rows; its metrics."
+        mine, n_actions = batch[share(len(batch))], max(1, int(batch.action.sum()))
+        own = self.scorer.fitting(len(mine), lambda: self.gradients(mine))
+        reports = [report for part in gathered(own) for report in part]
+        means = {k: sum(report[k] / n_actions for report in reports) for k in reports[0]}
+        return means | dict(ratio_gap=max(report['ratio_gap'] for report in reports)) | self.optimizer.step()
+
+    def gradients(self, batch:Batch)->list[dict[str, float]]:
+        "Gradients of a batch; for each micro-batch the sums of the loss's terms, and how far the ratio is from 1."
+        reports, learns_policy = [], self.updates > self.config.critic_warmup   # This update is counted
+        self.optimizer.adamw.zero_grad(set_to_none=True)
+        for part, scores in self.scorer.scored_parts(batch):
+            loss, terms = _update_loss(part, scores, learns_policy)
+            check_finite(loss.detach(), 'the loss is', self.policy.model.dtype)
+            self.optimizer.backward(loss / batch.n_tokens)
+            moved = (scores.logp - part.old_logp)[part.action].abs()
+            ratio_gap = moved.max().exp().item() - 1 if len(moved) else 0.   # 0 before the first step
+            reports.append({k: x.sum().item() for k, x in terms.items()} | dict(ratio_gap=ratio_gap))
+        return reports
 
     def count_update(self):
         "Count an update, and move the reference where it is time."
@@ -255,3 +194,32 @@ class Learner:
         self.updates = state['updates']
         self.earlier.load_state_dict(state)
         self.optimizer.load_state_dict(state)
+
+# %% ../../nbs/05_learn/07_ppo.ipynb #29aa6fdf
+class _EarlierSelves:
+    "Snapshots of one player's adapter: its anchor and its reference."
+    LABELS = ('anchor', 'reference')
+    def __init__(self, policy, name:str): self.policy, self.name, self.taken = policy, name, set[str]()
+
+    def take(self, label:str):
+        "Make the player as it is now its anchor or its reference."
+        self.taken.add(label)
+        self.policy.snapshot(self.name, label)
+
+    def at(self, label:str)->contextlib.AbstractContextManager:
+        "Inside, the player has the weights of its snapshot; the base model's before the first one."
+        return self.policy.at_snapshot(self.name, label) if label in self.taken else self.policy.reference()
+
+    def tensors(self, label:str)->dict[str, torch.Tensor]:
+        "The stored adapter; empty before the first snapshot."
+        stored = self.policy.adapter(f'{self.name}_{label}') if label in self.taken else {}
+        return {k: v.detach() for k, v in stored.items()}
+
+    def state_dict(self)->dict[str, Any]:
+        return {label: {k: v.cpu() for k, v in self.tensors(label).items()} for label in self.LABELS}
+
+    def load_state_dict(self, state:dict[str, Any]):
+        for label in self.LABELS:
+            if not state[label]: continue
+            self.take(label)
+            for k, v in self.tensors(label).items(): v.copy_(state[label][k])

@@ -92,19 +92,22 @@ def fitting(compute:Callable[[int], Result],   # Handles so many rows at a time,
         print(f'out of memory: {then} {rows}', file=sys.stderr)
 
 
-# %% ../../nbs/05_learn/05_scoring.ipynb #a47e3d18
+# %% ../../nbs/05_learn/05_scoring.ipynb #a47e3d17
 def _different(batch:Batch)->tuple[torch.Tensor, torch.Tensor]:
     "One row of each text `(b,)`, and for each row which of them has its text `(B,)`."
     rows = torch.cat([batch.ids, batch.used], 1).cpu().numpy()
     _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return torch.from_numpy(first), torch.from_numpy(place.reshape(-1)).to(batch.ids.device)
 
+# %% ../../nbs/05_learn/05_scoring.ipynb #a47e3d18
 _CPU_ROWS = 32   # Sequences read at a time on a CPU
 
 class Scorer:
     "Scores tokens for one player, as many sequences at a time as fit into memory."
     def __init__(self, policy, name:str, micro_batch:int):
         self.policy, self.name, self.micro_batch = policy, name, micro_batch
+        self.graph: Scores|None = None   # Of the last `score_shared`, where it was to be kept
+        self.rounding = 0.               # Largest gap to the rollout that rounding alone was seen to make
 
     def fitting(self, rows:int,               # Sequences that `compute` handles
                 compute:Callable[[], Result]  # Reads `micro_batch`, and leaves no trace when it fails
@@ -147,25 +150,45 @@ class Scorer:
         order = torch.cat([rows for rows, _ in pieces]).argsort()
         return Scores(*(torch.cat(column)[order] for column in zip(*parts)))
 
-    def score_at_once(self, batch:Batch)->Scores|None:
-        "Scores of this process's share with their graph; None where it does not fit into memory at once."
-        mine = batch[share(len(batch))]
-        def compute(): return self.score(mine) if 0 < len(mine) <= self.micro_batch else None
-        return self.fitting(len(mine), compute)
-
     @torch.no_grad()
-    def score_shared(self, batch:Batch,
-                     own:Scores|None=None # Of this process's share, where they are known
+    def score_shared(self, batch:Batch, *,
+                     keep_graph:bool=False # For the first step, where it fits into memory at once
                     )->Scores:
         "Scores `(B, T)` without a graph; each of several processes computes its share."
         mine = batch[share(len(batch))]
+        def compute():
+            with torch.set_grad_enabled(keep_graph and len(mine) <= self.micro_batch): return self.score(mine)
         none = torch.zeros(mine.ids.shape, device=mine.ids.device)
-        if not len(mine): own = Scores(none, none, none)
-        own = Scores(*(x.detach() for x in own or self.fitting(len(mine), lambda: self.score(mine))))
+        own = self.fitting(len(mine), compute) if len(mine) else Scores(none, none, none)
+        self.graph = own if own.logp.requires_grad else None
+        own = Scores(*(x.detach() for x in own))
         if world() == 1: return own
         parts = gathered([x.cpu() for x in own])
         return Scores(*(torch.cat(column).to(self.policy.device) for column in zip(*parts)))
 
+    def scored_parts(self, batch:Batch)->Iterator[tuple[Batch, Scores]]:
+        "Micro-batches and their scores with a graph; the whole batch at once with the graph that was kept, if any."
+        graph, self.graph = self.graph, None   # Not kept where memory runs out, and stale after a step
+        if graph: yield batch, graph
+        else:
+            for part in self.micro_batches(batch): yield part, self.score(part)
+
+    def tolerance(self, batch:Batch, usual:float)->float: # 0 for any gap
+        "Mean gap to the rollout that is allowed: the usual one, in bfloat16 at least three times that of rounding."
+        if not usual or self.policy.model.dtype != torch.bfloat16: return usual
+        gap = (batch.old_logp - batch.sampled_logp)[batch.action].abs().mean()
+        if gap > max(usual, 3 * self.rounding): self.rounding = max(self.rounding, self.measure_rounding(batch))
+        return max(usual, 3 * self.rounding)
+
+    @torch.no_grad()
+    def measure_rounding(self, batch:Batch)->float:
+        "Mean difference between one forward pass, as updates read, and one token at a time, over some of the tokens."
+        first = int(batch.action.any(0).nonzero()[0])
+        rows, columns = batch.action.any(1).nonzero()[:min(8, self.micro_batch), 0], slice(0, first + 256)
+        ids, action = (x[rows, columns] for x in (batch.ids, batch.action))
+        trees = self.policy.trees(ids, action)
+        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature, trees=trees)
+        return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #e8b64f02
 def overflow(what:str,           # Such as 'the loss is'
