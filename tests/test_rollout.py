@@ -10,11 +10,9 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.model.decoding import Decoder
-from adversarial_rl.model.layers import LayerDecoder
 from adversarial_rl.model.players import Discriminator, Generator, make_players
 from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.model.static_step import StaticDecoder
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.stages import pieces, REASONING_STAGES, ReasoningStage, stages_named, TEST_STAGE
 
@@ -125,7 +123,7 @@ def test_batching_does_not_change_greedy(qwen, tokenizer):
 def test_out_of_memory_samples_the_same_with_fewer_rows(qwen, tokenizer, monkeypatch, capsys):
     "Memory runs out while prompts are read, and in a later token; the failed cache is freed; next time fewer rows."
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    problems, feed, read, caches = starter_problems('held_out', 3), LayerDecoder.feed, Decoder.read, []
+    problems, feed, read, caches = starter_problems('held_out', 3), Decoder.feed, Decoder.read, []
     def write(heat): return Generator(policy, max_new_tokens=6).write(problems, 4, heat, rng())
     def tight(method, most):
         def limited(self, tokens, *rest):
@@ -137,7 +135,7 @@ def test_out_of_memory_samples_the_same_with_fewer_rows(qwen, tokenizer, monkeyp
             return logits
         return limited
     whole = {heat: write(heat) for heat in (1., 0.)}
-    monkeypatch.setattr(LayerDecoder, 'feed', tight(feed, 3))
+    monkeypatch.setattr(Decoder, 'feed', tight(feed, 3))
     monkeypatch.setattr(Decoder, 'read', tight(read, 2))
     for heat, message in ((1., 'out of memory: sampling continues with transcripts side by side: 6\n'
                                'out of memory: sampling continues with transcripts side by side: 3\n'), (0., '')):
@@ -295,8 +293,8 @@ def test_transcripts_that_are_the_same_text_are_computed_once(qwen, tokenizer, m
         Generator(policy, max_new_tokens=6).write(starter_problems('held_out', 3), 4, 1., rng())
         return rows
     for name in 'read', 'feed':
-        method = getattr(LayerDecoder, name)
-        monkeypatch.setattr(LayerDecoder, name, lambda self, *x, method=method: counted(method(self, *x)))
+        method = getattr(Decoder, name)
+        monkeypatch.setattr(Decoder, name, lambda self, *x, method=method: counted(method(self, *x)))
     def counted(logits):
         rows.append(len(logits))
         return logits
@@ -306,13 +304,12 @@ def test_transcripts_that_are_the_same_text_are_computed_once(qwen, tokenizer, m
 
 
 @pytest.mark.parametrize('rows, most', [([0, 0, 2], 9), ([2, 1, 1, 0, 0], 5), ([1], 1), ([1, 0, 2, 2, 2, 2, 2], 30)])
-@pytest.mark.parametrize('make', [Decoder, LayerDecoder, StaticDecoder])
-def test_rows_are_selected_in_place_or_in_a_larger_store(qwen, tokenizer, make, rows, most):
+def test_rows_are_selected_in_place_or_in_a_larger_store(qwen, tokenizer, rows, most):
     "The next logits are those of the selected texts, read from the beginning."
     policy, which = Policy(qwen(), tokenizer, ['generator'], rank=4), torch.tensor(rows)
     prompts, more = [[100, 200, 300], [400], [500, 600]], torch.tensor([[101], [102], [103]])
     with torch.no_grad(), policy.sampling('generator'):
-        decoder = make(policy, record=None) if make is StaticDecoder else make(policy)
+        decoder = Decoder(policy)
         decoder.read(prompts, most)
         decoder.feed(more)
         decoder.select(which, most)

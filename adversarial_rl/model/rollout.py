@@ -19,9 +19,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose, kv_numbers
+from .decoding import choose, Decoder, kv_numbers
 from .policy import memory_left
-from .static_step import fastest_decoder
 from ..problems.stages import PLAIN_STOP
 
 # %% ../../nbs/06_model/03_rollout.ipynb #ffa90389
@@ -159,7 +158,7 @@ class _Sampling:
         self.policy, self.chance, self.top_p = policy, chance, top_p
         self.heat, self.limits = np.array(heat, np.float32), np.array(limits)   # (S,)
         self.openings = [row[0] for row in pieces]
-        self.decoder, self.rows = fastest_decoder(policy), _Rows(pieces)
+        self.decoder, self.rows = Decoder(policy), _Rows(pieces)
         self.logits = self.decoder.read(self.openings, len(chance))   # (R, V)
         self.who = np.arange(len(chance))                             # (L,) transcripts, in the order of their rows
         self.row = self.who // (len(chance) // len(pieces))           # (L,) the row of each
