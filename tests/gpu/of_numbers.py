@@ -9,7 +9,7 @@ from spread_models import apart, free, gradient, PLAYERS, policy_at, rewards, sa
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
 from adversarial_rl.learn.ppo import Learner
-from adversarial_rl.learn.trees import grow
+from adversarial_rl.learn.scoring import grow
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.problems.curriculum import starter_problems
