@@ -1,6 +1,5 @@
 "The classic bugs of PPO on language models, each with a test that catches it."
 import copy
-import weakref
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -10,10 +9,10 @@ import transformers
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
-from adversarial_rl.learn import optimizer as learn_optimizer, ppo, scoring
+from adversarial_rl.learn import ppo, scoring
 from adversarial_rl.learn.optimizer import _LossScale
 from adversarial_rl.learn.ppo import Learner
-from adversarial_rl.learn.transcripts import stage_episode, TOKENS
+from adversarial_rl.learn.transcripts import TOKENS
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
 from adversarial_rl.selfplay.batches import gradient_noise
@@ -87,20 +86,6 @@ def test_models_that_change_their_logits(family, changed, tokenizer, tmp_path):
     assert policy.model.config._attn_implementation == ('eager' if family == 'Gemma2' else 'sdpa')
 
 
-def test_first_ratio_is_one(policy):
-    t, group = ragged(policy)
-    metrics = learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)
-    assert abs(metrics['ratio_gap']) < 1e-4
-    assert metrics['clip_frac'] == 0
-
-
-def test_wrong_temperature_would_be_seen(policy):
-    t, _ = ragged(policy)
-    with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', t.ids, t.action, temperature=1.)[0]
-    assert (logp - t.logp[t.action]).abs().max() > 1e-2
-
-
 @pytest.mark.parametrize('change', ['permute', 'pad', 'micro_batch'])
 def test_layout_of_the_batch_does_not_matter(policy, change):
     t, group = ragged(policy)
@@ -117,55 +102,6 @@ def test_layout_of_the_batch_does_not_matter(policy, change):
     learner_at_rest(policy, **kw).update(t, reward, group, temperature=.7)
     assert expected.abs().max() > 0
     torch.testing.assert_close(gradients(policy), expected, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize('dtype', [torch.float32, torch.float16, torch.bfloat16])
-def test_padding_on_the_right_needs_no_mask(policy, dtype):
-    "The states of real tokens are the same to the bit; without a mask a GPU has faster kernels."
-    policy.model.get_base_model().to(dtype)
-    t, _ = ragged(policy)
-    assert not t.mask.all()
-    body, given = policy.model.get_base_model().base_model, []
-    body.register_forward_pre_hook(lambda _, args, kwargs: given.append(kwargs.get('attention_mask')), with_kwargs=True)
-    with torch.no_grad(), policy.reference():
-        masked = body(input_ids=t.ids, attention_mask=t.mask.long(), use_cache=False).last_hidden_state
-        assert torch.equal(policy.hidden(t.ids)[t.mask], masked[t.mask])
-    assert given[-1] is None
-
-
-def test_a_micro_batch_is_as_wide_as_its_longest_row(policy, monkeypatch):
-    "Rows of like length share one; the scores come back in the batch's order."
-    t, group = ragged(policy)
-    who = learner(policy)
-    monkeypatch.setattr(policy, 'trees', lambda *given, **more: None)
-    batch, _ = ppo.make_batch(t, torch.arange(len(t)) % 2., group, who.config, temperature=.7)
-    assert len(set(batch.lengths())) > 2
-    whole, widths, hidden = who.scorer.score_shared(batch), [], policy.hidden
-    monkeypatch.setattr(policy, 'hidden', lambda ids: widths.append(ids.shape) or hidden(ids))
-    who.scorer.micro_batch = 2
-    parts, ends = who.scorer.score_shared(batch), sorted(batch.lengths(), reverse=True)
-    assert [w for _, w in widths] == ends[::2] and sum(b for b, _ in widths) == len(batch)
-    for a, b in zip(whole, parts): torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-4)
-
-
-@pytest.mark.parametrize('settings, passes', [({}, 1), (dict(micro_batch=40), 2)])
-def test_a_cpu_reads_few_rows_at_a_time_and_learns_the_same(policy, monkeypatch, settings, passes):
-    "The parts of a batch that fits are read once: their graph serves the step, too."
-    t, _ = ragged(policy)
-    t, group = t.select(torch.arange(90) % len(t)), torch.arange(90) // 9
-    t.ids[:, 0] = torch.arange(90) + 5   # No two are the same text
-    reward, score, sizes = torch.rand(90, generator=torch.Generator().manual_seed(3)), policy.score, []
-    monkeypatch.setattr(policy, 'score', lambda *a, **kw: sizes.append(len(a[1])) or score(*a, **kw))
-    def update():
-        learner = learner_at_rest(policy, logp_tolerance=0., **settings)
-        metrics = learner.update(t, reward, group, temperature=.7)
-        return gradients(policy).clone(), metrics['policy_loss'], metrics['ratio_gap']
-    few, loss, gap = update()
-    assert sizes == [32, 32, 26] * passes and abs(gap) < 1e-5
-    monkeypatch.setattr(scoring, '_CPU_ROWS', 1000)
-    whole, loss_of_whole, _ = update()
-    torch.testing.assert_close(few, whole, atol=1e-5, rtol=1e-4)
-    assert loss == pytest.approx(loss_of_whole, abs=1e-5) and whole.abs().max() > 0
 
 
 @pytest.mark.parametrize('micro_batch', [128, 7])
@@ -228,14 +164,6 @@ def test_rows_that_teach_nothing(policy):
     assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
 
 
-def test_equal_rewards_move_nothing(policy):
-    t, group = ragged(policy)
-    before = [p.clone() for p in policy.parameters('generator').values()]
-    metrics = learner(policy).update(t, torch.ones(len(t)), group)
-    assert metrics['dead_groups'] == 1
-    assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
-
-
 def test_a_micro_batch_may_hold_nothing_but_held_rows(policy):
     t, group = ragged(policy)
     who = learner(policy, micro_batch=1, missing_eos_penalty=0.)
@@ -245,30 +173,12 @@ def test_a_micro_batch_may_hold_nothing_but_held_rows(policy):
     assert all(v == v for v in metrics.values()) and metrics['dead_groups'] == pytest.approx(2 / 3)
 
 
-def test_only_the_learner_moves(policy):
-    t, group = ragged(policy)
-    rival = {n: p.clone() for n, p in policy.parameters('discriminator').items()}
-    with torch.no_grad(), policy.reference(): ref = policy.hidden(t.ids)
-    learner(policy).update(t, torch.rand(len(t)), group, temperature=.7)
-    assert all(torch.equal(p, rival[n]) for n, p in policy.parameters('discriminator').items())
-    with torch.no_grad(), policy.reference(): assert torch.equal(policy.hidden(t.ids), ref)
-
-
 def test_critic_warms_up_before_the_policy_moves(policy):
     t, group = ragged(policy)
     before = {n: p.clone() for n, p in policy.parameters('generator').items()}
     learner(policy, critic_warmup=1).update(t, torch.rand(len(t)), group, temperature=.7)
     moved = {n for n, p in policy.parameters('generator').items() if not torch.equal(p, before[n])}
     assert moved == {'value_head.weight', 'value_head.bias'}
-
-
-def test_a_stage_ends_where_its_last_token_stands(policy):
-    t, _ = ragged(policy)
-    first, held = stage_episode(t, 0)
-    assert not held.any()
-    assert first.action.sum() == (t.action & (t.stage == 0)).sum()
-    assert first.ids.shape[1] < t.ids.shape[1]
-    assert stage_episode(t, None)[0].action.sum() == t.action.sum()
 
 
 def test_cut_off_costs_the_penalty(policy):
@@ -355,34 +265,6 @@ def test_step_sizes_fall_with_the_run(policy):
     assert rates == pytest.approx([.01, .1, .00625, .0625, .0025, .025])
 
 
-def test_without_whitening_the_step_is_the_reward_s(policy, monkeypatch):
-    "Rewards scaled by 10: whitened the gradient stays, plain it grows tenfold. Values are 0 at first."
-    monkeypatch.setattr(learn_optimizer, 'MAX_GRAD_NORM', 1e9)
-    t, group = ragged(policy)
-    def gradient(scale, white):
-        who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=white)
-        who.update(t, scale * rewards(t), group, temperature=.7)
-        return torch.cat([p.grad.flatten() for p in policy.adapter('generator').values()])
-    torch.testing.assert_close(gradient(10., True), gradient(1., True), atol=1e-5, rtol=1e-4)
-    torch.testing.assert_close(gradient(10., False), 10 * gradient(1., False), atol=1e-5, rtol=1e-4)
-
-
-def test_dropped_groups_keep_their_share_of_the_denominator(policy, monkeypatch):
-    "A group with equal rewards is counted and dropped; the other tokens weigh as if it had been in the batch."
-    monkeypatch.setattr(learn_optimizer, 'MAX_GRAD_NORM', 1e9)
-    t, group = ragged(policy)
-    reward = rewards(t)
-    reward[group == 2] = .5
-    some = (group < 2).nonzero().squeeze(1)
-    def gradient(rows):
-        who = learner_at_rest(policy, missing_eos_penalty=0., whiten_advantages=False)
-        metrics = who.update(t.select(rows), reward[rows], group[rows], temperature=.7)
-        return metrics['dead_groups'], gradients(policy).clone()
-    (dead, whole), (none, part) = gradient(torch.arange(len(t))), gradient(some)
-    assert (dead, none) == (pytest.approx(1 / 3), 0)
-    torch.testing.assert_close(whole * t.action.sum(), part * t.action[some].sum(), atol=1e-4, rtol=1e-4)
-
-
 def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkeypatch, capsys):
     "Memory runs out in the first forward, a later one, a backward: same weights as with a micro-batch that fits."
     monkeypatch.setattr(ppo, 'TARGET_KL', float('inf'))
@@ -423,37 +305,6 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
     assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
 
-class Traced(torch.autograd.Function):
-    "The identity; its node of the graph holds an object, and `fails` is called in its backward pass."
-    @staticmethod
-    def forward(ctx, x, held, fails):
-        ctx.held, ctx.fails = held, fails
-        return x.clone()
-
-    @staticmethod
-    def backward(ctx, gradient):
-        if ctx.fails: raise torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
-        return gradient, None, None
-
-
-@pytest.mark.parametrize('epochs', [1, 2])
-def test_the_failed_graph_is_gone_before_the_work_is_repeated(policy, monkeypatch, epochs):
-    t, group = ragged(policy)
-    score, graphs = policy.score, []
-    class Held: pass
-    def traced(name, ids, *rest, **kw):
-        logp, *others = score(name, ids, *rest, **kw)
-        if not logp.requires_grad: return logp, *others
-        assert not any(graph() for graph in graphs if len(graphs) == 1)
-        held = Held()
-        graphs.append(weakref.ref(held))
-        return Traced.apply(logp, held, len(graphs) == 1), *others
-    monkeypatch.setattr(policy, 'score', traced)
-    who = learner(policy, ppo_epochs=epochs)
-    who.update(t, rewards(t), group, temperature=.7)
-    assert who.scorer.micro_batch == 6 and len(graphs) == 1 + 2 * epochs
-
-
 @pytest.mark.parametrize('epochs, minibatches, passes', [(1, 1, 1), (2, 1, 2), (1, 2, 3), (2, 2, 5)])
 def test_the_first_step_uses_the_pass_that_scored_the_batch(policy, monkeypatch, epochs, minibatches, passes):
     "One that takes the whole batch; the weights are those of a run that scores it anew in two micro-batches."
@@ -472,13 +323,6 @@ def test_the_first_step_uses_the_pass_that_scored_the_batch(policy, monkeypatch,
     torch.testing.assert_close(update(micro_batch=6), whole, atol=1e-4, rtol=1e-3)
 
 
-def test_other_errors_are_not_taken_for_memory(policy, monkeypatch):
-    t, group = ragged(policy)
-    def broken(*a, **kw): raise RuntimeError('shapes do not match')
-    monkeypatch.setattr(policy, 'score', broken)
-    with pytest.raises(RuntimeError, match='shapes'): learner(policy).update(t, rewards(t), group, temperature=.7)
-
-
 def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
     t, group = ragged(policy)
     assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
@@ -492,58 +336,6 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
     who = learner(policy)
     with pytest.raises(UsageError, match='stale'):
         for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
-
-
-def deep(tokenizer, spread):
-    "24 layers x 896 with random weights, whose logits are spread by a factor: flat ones would hide what rounding does."
-    torch.manual_seed(0)
-    config = transformers.Qwen2Config(
-        vocab_size=len(tokenizer), hidden_size=896, intermediate_size=896, num_hidden_layers=24, num_attention_heads=14,
-        num_key_value_heads=2, tie_word_embeddings=True, max_position_embeddings=512,
-        eos_token_id=tokenizer.eos_token_id, pad_token_id=tokenizer.pad_token_id)
-    model = transformers.Qwen2ForCausalLM(config).eval()
-    with torch.no_grad(): model.model.norm.weight.mul_(spread)
-    return model
-
-
-def canary(policy, name, t, group, temperature=1., tolerance=.02):
-    "The learner's check of a rollout, without its steps."
-    who = Learner(policy, name, PPOConfig(logp_tolerance=tolerance))
-    batch, _ = ppo.make_batch(t, rewards(t), group, who.config, temperature=temperature)
-    with policy.player(name), torch.no_grad():
-        who.score(batch)
-        return ppo._before_update(name, batch, replace(who.config, logp_tolerance=who.tolerance(batch)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize('dtype', [torch.float16, torch.bfloat16])
-def test_the_canary_of_a_deep_model_sees_the_adapter_and_not_the_rounding(tokenizer, dtype):
-    policy = Policy(deep(tokenizer, 8.).to(dtype), tokenizer, PLAYERS, rank=4)
-    torch.manual_seed(1)
-    with torch.no_grad():
-        for name in PLAYERS:
-            for n, p in policy.parameters(name).items():
-                if 'lora_B' in n: p.normal_(0, 3e-3)
-    pieces = [[tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
-    with policy.sampling('generator'):
-        t = sample(policy, pieces, 4, 12, temperature=1., generator=torch.Generator().manual_seed(0), stop='')
-    group = torch.arange(2).repeat_interleave(4)
-    tolerance = .02 if dtype == torch.float16 else .005   # With wider layers bfloat16 exceeds .02 too
-    own = canary(policy, 'generator', t, group, tolerance=tolerance)
-    assert .4 < own['entropy'] < .9
-    wrong = dict(name='discriminator'), dict(name='generator', temperature=.7)
-    gaps = [own, *(canary(policy, t=t, group=group, tolerance=0., **x) for x in wrong)]
-    print(f'| {dtype} | {own["entropy"]:.2f} |', *(f'{x["logp_gap"]:.4f} |' for x in gaps))
-    if dtype == torch.bfloat16:
-        assert own['logp_gap'] > tolerance
-        return
-    assert own['logp_gap'] < tolerance / 2
-    for x in wrong:
-        with pytest.raises(UsageError, match='its own'): canary(policy, t=t, group=group, **x)
-    with torch.no_grad():
-        for n, p in policy.adapter('generator').items():
-            if 'lora_B' in n: p.zero_()
-    with pytest.raises(UsageError, match='did not reach the rollout'): canary(policy, 'generator', t, group)
 
 
 def test_canary_counts_greedy_stages_out(policy):
@@ -609,17 +401,6 @@ def test_a_weight_that_is_not_a_number_ends_sampling_and_training_with_one_line(
     with pytest.raises(UsageError, match='overflow: the log-probabilities of training are not finite'):
         learner(sick, logp_tolerance=0.).update(t, rewards(t), group, temperature=.7)
     assert torch.equal(weights(sick), before)
-
-
-def test_a_loss_that_is_not_finite_ends_the_run(policy, monkeypatch):
-    t, group = ragged(policy)
-    true = ppo._update_loss
-    def infinite(*a):
-        loss, terms = true(*a)
-        return loss / 0, terms
-    monkeypatch.setattr(ppo, '_update_loss', infinite)
-    with pytest.raises(UsageError, match='overflow: the loss is not finite in float32; if metrics grew before'):
-        learner(policy).update(t, rewards(t), group, temperature=.7)
 
 
 def test_gradient_noise_fits_into_memory_and_does_not_underflow(policy, qwen, tokenizer, monkeypatch, capsys):

@@ -30,10 +30,8 @@ from ..learn.ppo import Learner
 from ..learn.transcripts import Transcripts
 from ..model.decoding import Decoder, kv_numbers
 from ..model.footprint import memory_estimate, naive_peak, peak, shaped_config
-from ..model.layers import LayerDecoder
 from ..model.policy import load_model, Policy
 from ..model.rollout import sample
-from ..model.static_step import StaticDecoder
 from ..problems.curriculum import starter_problems
 from ..problems.problem import load_problems, Problem
 from ..problems.stages import pieces, REASONING_STAGES
@@ -209,7 +207,7 @@ def _stepping(policy:Policy, rows:int, make:Callable)->Callable[[], float]: # `m
     "A function that makes one step and returns its seconds."
     decoder, tokens = make(policy), torch.full((rows, 1), 7)
     decoder.read([list(range(5, 5 + _PROMPT))] * rows)
-    for _ in range(StaticDecoder.AFTER + 2): decoder.feed(tokens)
+    for _ in range(5): decoder.feed(tokens)
     return lambda: _timed(lambda: decoder.feed(tokens))[1]
 
 def _generating(policy:Policy, rows:int)->Callable[[], float]:
@@ -221,31 +219,17 @@ def _generating(policy:Policy, rows:int)->Callable[[], float]:
                       min_new_tokens=n, pad_token_id=0)
     return lambda: max(0., _timed(lambda: generate(10))[1] - _timed(lambda: generate(2))[1]) / 8
 
-def _compiled(step:Callable)->Callable:
-    torch.compiler.reset()   # A function is compiled for a few shapes only
-    return torch.compile(step, dynamic=False)
-
-def _step_ways(policy:Policy, rows:int, compiled:bool)->dict[str, Callable]:
-    "For each way a function that prepares it, inside which no adapter runs unless it says so."
-    ways: dict[str, Callable] = {'general decoder': Decoder}
-    if policy.device.type == 'cpu': ways['layers computed here'] = LayerDecoder
-    else: ways['fixed shapes'] = partial(StaticDecoder, record=None)
-    if compiled: ways['fixed shapes, compiled'] = partial(StaticDecoder, record=_compiled)
-    if policy.device.type == 'cuda': ways['fixed shapes, recorded'] = StaticDecoder
-    prepared = {name: partial(_stepping, policy, rows, make) for name, make in ways.items()}
-    return {**prepared, 'generate': partial(_generating, policy, rows)}
-
 # %% ../../nbs/14_lab/08_bench_models.ipynb #7d21b0a3
 @torch.no_grad()
-def _bench_steps(policy:Policy, label:str, machine:_Machine, rows:int, *, rounds:int=15,
-                 compiled:bool=True)->list[list[str]]:
+def _bench_steps(policy:Policy, label:str, machine:_Machine, rows:int, *, rounds:int=15)->list[list[str]]:
     "Milliseconds of a step of each way, in turns."
     with policy.player('default'):
         apart = _timed(partial(_stepping, policy, rows, Decoder))
         def beside():
             with policy.player('default'): return apart[0]()
     with policy.reference():
-        prepared = {name: _timed(prepare) for name, prepare in _step_ways(policy, rows, compiled).items()}
+        prepared = {'general decoder': _timed(partial(_stepping, policy, rows, Decoder)),
+                    'generate': _timed(partial(_generating, policy, rows))}
         steps = {name: step for name, (step, _) in prepared.items()}
         results = in_turns(steps, rounds)
     results['general decoder, adapter apart'] = in_turns({'': beside}, rounds)['']
@@ -269,7 +253,6 @@ def step_table(counts:Sequence[int]=(1, 8, 32, 192))->str: # Rows side by side
              for row in _bench_steps(policy, label, machine, n, rounds=15 if label == 'starter' else 5)]
     head = ['model', 'rows', 'way', 'ms a step', 'times', 'seconds before', 'floor, ms']
     return f'{markdown_table(head, table)}\n\n{note} After {_PROMPT} tokens; medians with minimum and maximum.'
-
 
 # %% ../../nbs/14_lab/08_bench_models.ipynb #f84d3863
 def _bench_update(work:_Work, machine:_Machine)->list[list[str]]:

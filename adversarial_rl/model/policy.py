@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LOGITS', 'LARGE', 'load_model', 'ValueHead', 'OutputLayer', 'score_tokens', 'memory_left', 'merge_fits', 'cache_name',
-           'of_known_family', 'Policy']
+           'Policy']
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
 import contextlib
@@ -22,7 +22,7 @@ from torch import nn
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
 from ..core.machine import online
-from ..learn.trees import grow, relative_cost, Trees
+from ..learn.scoring import grow, relative_cost, Trees
 from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
@@ -348,14 +348,11 @@ def cache_name(model:nn.Module)->str:
 # %% ../../nbs/06_model/01_policy.ipynb #eddd7adb
 _FAMILIES = ('Qwen2ForCausalLM', 'LlamaForCausalLM')
 
-def of_known_family(model:Any)->bool: # Of transformers
-    "Whether a model is a Qwen2 or Llama of transformers whose layers all attend to everything before a token."
-    if type(model).__name__ not in _FAMILIES or not type(model).__module__.startswith('transformers.'): return False
-    return not any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
-
 def _reads_trees(model:Any)->bool: # Of transformers
-    "Whether attention follows a mask given for each pair of tokens."
-    return of_known_family(model) and model.config._attn_implementation in ('sdpa', 'eager')
+    "Whether all layers of a model attend to everything that a mask for each pair of tokens lets them see."
+    if type(model).__name__ not in _FAMILIES or not type(model).__module__.startswith('transformers.'): return False
+    windows = any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
+    return not windows and model.config._attn_implementation in ('sdpa', 'eager')
 
 class Policy(_Adapters):
     "A base model with one LoRA adapter and one value head for each player."

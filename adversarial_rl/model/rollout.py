@@ -19,9 +19,8 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose, kv_numbers
+from .decoding import choose, Decoder, kv_numbers
 from .policy import memory_left
-from .static_step import fastest_decoder
 from ..problems.stages import PLAIN_STOP
 
 # %% ../../nbs/06_model/03_rollout.ipynb #ffa90389
@@ -139,17 +138,6 @@ class _Rows:
         self.fed = np.where(ended, self.at_stage(self.forced, np.zeros_like(self.fed)) == token, self.fed)
         self.written = np.where(ended, 0, self.written)
 
-# %% ../../nbs/06_model/03_rollout.ipynb #95011489
-def _places(parent:np.ndarray # (G,) ascending, the row that each new row continues
-           )->np.ndarray:     # (G,) the new row at each place
-    "Places for new rows: the first that continues a row stays in its place if there is one, the others fill the rest."
-    places = np.arange(len(parent))
-    stays = (np.diff(parent, prepend=-1) > 0) & (parent < len(parent))
-    order, free = np.empty_like(places), np.full(len(parent), True)
-    order[parent[stays]], free[parent[stays]] = places[stays], False
-    order[free] = places[~stays]
-    return order
-
 # %% ../../nbs/06_model/03_rollout.ipynb #b0a65a8f
 class _Sampling:
     "`B` transcripts being sampled side by side, `L` of them not yet finished, by `R` rows."
@@ -159,8 +147,8 @@ class _Sampling:
         self.policy, self.chance, self.top_p = policy, chance, top_p
         self.heat, self.limits = np.array(heat, np.float32), np.array(limits)   # (S,)
         self.openings = [row[0] for row in pieces]
-        self.decoder, self.rows = fastest_decoder(policy), _Rows(pieces)
-        self.logits = self.decoder.read(self.openings, len(chance))   # (R, V)
+        self.decoder, self.rows = Decoder(policy), _Rows(pieces)
+        self.logits = self.decoder.read(self.openings)   # (R, V)
         self.who = np.arange(len(chance))                             # (L,) transcripts, in the order of their rows
         self.row = self.who // (len(chance) // len(pieces))           # (L,) the row of each
         self.ends, self.log = _StageEnds(policy, stop), list[_Step]()
@@ -192,7 +180,6 @@ class _Sampling:
         rows.step(fed, ended & ~finished, new)
         if len(parent) > len(self.logits) or finished.any():
             order = (~finished).nonzero()[0]
-            order = order[_places(parent[order])]
             self.go_on(parent, group, order)
             new = new[order]
         return new
@@ -209,7 +196,7 @@ class _Sampling:
 
     def go_on(self, parent:np.ndarray,  # (G,) the row that each group continues
               group:np.ndarray,         # (L,) the group of each transcript
-              order:np.ndarray          # (R,) the group at each place
+              order:np.ndarray          # (R,) groups that are not finished
              ):
         "Rows for the groups that are not finished."
         place = np.full(len(parent), -1)
@@ -219,7 +206,7 @@ class _Sampling:
         by_row = by_row[row[by_row] >= 0]
         self.who, self.row = self.who[by_row], row[by_row]
         self.rows.select(order)
-        if len(order): self.decoder.select(torch.from_numpy(parent[order]), len(self.who))
+        if len(order): self.decoder.select(torch.from_numpy(parent[order]))
 
     def read_on(self, token:np.ndarray):
         "Read each row's token, and the forced tokens that all rows are fed next."

@@ -11,8 +11,8 @@ from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingCo
 from adversarial_rl.game.plan import plan_run, PlanConfig
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.learn.ppo import Learner
+from adversarial_rl.model.decoding import Decoder
 from adversarial_rl.model.footprint import peak
-from adversarial_rl.model.rollout import fastest_decoder
 from adversarial_rl.record.checkpoints import load_checkpoint
 
 
@@ -96,7 +96,7 @@ def gradient_of_update(policy, given, micro_batch=16):
 
 def decoder_that_fails(policy):
     "The decoder that runs out of memory at the second token with more than `MOST` rows."
-    decoder = fastest_decoder(policy)
+    decoder = Decoder(policy)
     feed = decoder.feed
     def limited(tokens): return no_memory() if len(tokens) > MOST else feed(tokens)
     decoder.feed = limited
@@ -134,7 +134,7 @@ def out_of_memory(place, found):
         found.note(**{where: dict(micro_batch=micro_batch, distance=distance)})
         found.require(micro_batch == MOST and distance <= 1e-4, f'{where}: gradient differs by {distance:.2g}')
     whole, _ = sampled(policy, policy.sampling('generator'), tokens=12)
-    with patch('adversarial_rl.model.rollout.fastest_decoder', decoder_that_fails):
+    with patch('adversarial_rl.model.rollout.Decoder', decoder_that_fails):
         parts, _ = sampled(policy, policy.sampling('generator'), tokens=12)
     same = whole.ids.shape == parts.ids.shape and (whole.ids == parts.ids).float().mean().item()
     found.note(sampling=dict(rows=policy.most_rows, ids_equal=float(same)))

@@ -15,7 +15,6 @@ from adversarial_rl.lab.experiment import in_turns
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.scoring import Scorer
 from adversarial_rl.model.decoding import Decoder
-from adversarial_rl.model.static_step import StaticDecoder
 
 
 def busy_share(step, times=5):
@@ -37,15 +36,11 @@ def milliseconds(prepare, rounds):
 @torch.no_grad()
 def of_rows(place, policy, rows):
     "Milliseconds of a step of each way, and how busy the fastest keeps the GPU."
-    rounds = 3 if place.tiny else 15
-    recorded = partial(StaticDecoder, record=None) if place.tiny else StaticDecoder
-    cases = {'adapter apart': (policy.player, Decoder), 'merged': (policy.sampling, Decoder),
-             'merged, recorded': (policy.sampling, recorded)}
-    row = {}
-    for name, (on, make) in cases.items():
+    row, rounds = {}, 3 if place.tiny else 15
+    for name, on in {'adapter apart': policy.player, 'merged': policy.sampling}.items():
         with on('generator'):
-            row[name], step = milliseconds(partial(_stepping, policy, rows, make), rounds)
-            if name == 'merged, recorded' and not place.tiny: row['busy share'] = busy_share(step)
+            row[name], step = milliseconds(partial(_stepping, policy, rows, Decoder), rounds)
+            if name == 'merged' and not place.tiny: row['busy share'] = busy_share(step)
         del step
     with policy.player('generator'): row['generate'], _ = milliseconds(partial(_generating, policy, rows), 3)
     return row
@@ -69,7 +64,7 @@ def steps(place, found):
         if speed: row['floor'] = 1000 * speed.forward(sum(_multiplied(policy)), rows, 2)
         table[rows] = row
         found.note(milliseconds=table)
-        behind = row['merged, recorded'] > row['generate']
+        behind = row['merged'] > row['generate']
         found.require(place.tiny or not behind, f'{rows} rows: behind generate with an adapter')
     if not place.tiny: found.note(generate_static_32=generate_with_static_cache(policy, 32))
 
