@@ -13,11 +13,11 @@ import processes
 import pytest
 import torch
 
+from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
-from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
 from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems

@@ -81,7 +81,7 @@ class Command:
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d3
 run_training = Command(
-    'run_training', 'game.run_training',
+    'run_training', 'game.trainer',
     ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
     'Train a generator and a discriminator against each other, stage by stage.')
 plan = Command(

@@ -220,12 +220,6 @@ class TrainingConfig(RunConfig):
     discriminator_reward: str = setting(
         'default', "what a suite earns: (1 - pass rate) * validity, or a paper's formula",
         choices=DISCRIMINATOR_REWARDS)
-    repeat_penalty: float = setting(
-        0.0, 'share of its reward that a suite of near-copies of recent inputs loses; keeps tests varied', 0, 1)
-    failed_tests: int = setting(
-        0, 'valid tests that failed a program, kept for each problem and graded again when the problem recurs', 0, 1000)
-    mutant_share: float = setting(
-        0.0, "share of wrong mutants of the reference among the programs that the learning discriminator tests", 0, 0.9)
     discriminator_kl_coef: float = setting(
         -1.0, "the discriminator's own kl_coef, -1 for the same; a higher one keeps its tests varied", -1, 10)
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)

@@ -47,7 +47,6 @@ CONDITIONS = {
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #a62b5a87
 _DEFAULT, _ALONE = '(1 - pass rate) * validity', '--learners discriminator'
-_FREE = f'{_ALONE} --discriminator-kl-coef 0'
 
 REWARDS = {
     'default': Condition(_DEFAULT, _ALONE),
@@ -55,10 +54,7 @@ REWARDS = {
     'utrl': Condition('UTRL', f'{_ALONE} --discriminator-reward utrl'),
     'cure': Condition('CURE', f'{_ALONE} --discriminator-reward cure'),
     'learnability': Condition('learnability', f'{_ALONE} --discriminator-reward learnability'),
-    'default_mutants': Condition(
-        f'{_DEFAULT}, half of the programs mutants', f'{_ALONE} --mutant-share .5 --opponents 4'),
-    'default_free': Condition(f'{_DEFAULT}, not held to the reference', _FREE),
-    'default_repeats': Condition(f'{_DEFAULT}, not held, less for repeats', f'{_FREE} --repeat-penalty .5')}
+    'default_free': Condition(f'{_DEFAULT}, not held to the reference', f'{_ALONE} --discriminator-kl-coef 0')}
 
 # %% ../../nbs/14_lab/06_comparison.ipynb #261f5797
 @dataclass(frozen=True)

@@ -140,7 +140,7 @@ _OVER_GAMES, _TEN = 'Intervals in brackets are over games', 'Means of the first 
 # %% ../../nbs/14_lab/02_seeds.ipynb #bafccd3f
 TRAININGS = {
     'run_training': Training(
-        'adversarial_rl.game.run_training', 'configs/starter.yaml', _held_out_changes,
+        'adversarial_rl.game.trainer', 'configs/starter.yaml', _held_out_changes,
         'Intervals in brackets are over held-out problems'),
     'grpo_code_execution': Training(
         'adversarial_rl.grpo.code_execution', 'configs/grpo_code_execution_starter.yaml',

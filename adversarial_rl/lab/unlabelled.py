@@ -16,8 +16,7 @@ import torch
 from ..core.config import parse_config
 from ..core.errors import guarded, UsageError
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
-from ..game.extras import Encounter, Extras
-from ..game.round import mean, Round
+from ..game.round import Hook, mean, Round
 from ..game.trainer import AdversarialTrainer
 from ..grader.grading import grade_many
 from ..grader.pool import Job
@@ -46,12 +45,14 @@ def judged_by_groups(found:Sequence[Sampled],
     return judged
 
 # %% ../../nbs/14_lab/18_unlabelled.ipynb #888d3f29
-class _Recorded(Extras):
+class _Recorded(Hook):
     "Remembers the tests that programs were graded on."
-    def after_round(self, done:int, met:Encounter, r:Round, paid:torch.Tensor)->tuple[torch.Tensor, dict[str, float]]:
-        "As `Extras.after_round`."
-        self.graded_on = [*getattr(self, 'graded_on', ()), *[(x.problem.id, t) for x in r.problems for t in x.usable]]
-        return super().after_round(done, met, r, paid)
+    def __init__(self): self.graded_on: list[tuple[str, str]] = []   # Problem's id and test
+
+    def after_round(self, done:int, r:Round, rewards:dict[str, torch.Tensor])->dict[str, float]:
+        "No metrics."
+        self.graded_on += [(x.problem.id, t) for x in r.problems for t in x.usable]
+        return {}
 
 class UnlabelledTrainer(AdversarialTrainer):
     "Gives the problems of each step a program of the generator as their reference."
@@ -61,7 +62,8 @@ class UnlabelledTrainer(AdversarialTrainer):
                  told:bool=False):     # Whether the problems keep their true reference
         super().__init__(config, ppo)
         self.rule, self.gate, self.told = rule, gate, told
-        self.pair.extras = self.extras = _Recorded(config, self.pair.players, self.random.python)
+        self.recorded = _Recorded()
+        self.pair.hooks.append(self.recorded)
         self.drawn, self.judged = 0, list[Problem]()   # In all steps: problems, and those with a reference
 
     def _rows(self, found:Sequence[Sampled], problems:list[Problem])->Sequence[Rows]:
@@ -97,10 +99,10 @@ def label_figures(trainer:UnlabelledTrainer,
     "Shares of problems judged, of right references and of right values."
     judged = grade_many([Job.of(full[p.id], p.reference_solution) for p in trainer.judged])
     tests: dict[str, set[str]] = {}
-    for id, t in trainer.extras.graded_on: tests.setdefault(id, set()).add(t)
+    for id, t in trainer.recorded.graded_on: tests.setdefault(id, set()).add(t)
     right = dict(zip(tests, passes_reference([(full[id], [sorted(own)]) for id, own in tests.items()])))
     return dict(judged=len(trainer.judged) / trainer.drawn, right_programs=mean([float(o.passed) for o in judged]),
-                right_values=mean([float(bool(right[id][t])) for id, t in trainer.extras.graded_on]))
+                right_values=mean([float(bool(right[id][t])) for id, t in trainer.recorded.graded_on]))
 
 def run_unlabelled(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig, judge:JudgeConfig
                   )->dict[str, Any]:   # As of `run_condition`, with `label_figures`
