@@ -1,5 +1,4 @@
 "Visible and hidden tests, inputs that a model wrote, hack rates, and the comparison of testers that can be stopped."
-import json
 import os
 import random
 import signal
@@ -10,18 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.core.config import parse_config
-from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig, WRITES
+from adversarial_rl.core.errors import guarded, UsageError
+from adversarial_rl.core.settings import PPOConfig, TrainingConfig, WRITES
 from adversarial_rl.game.round import generator_rewards, ProblemRound, Round, Verdicts
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
-from adversarial_rl.lab.__main__ import main
+from adversarial_rl.lab import curve
 from adversarial_rl.lab.condition import ConditionConfig, own_trainer, validation_split
-from adversarial_rl.lab.curve import check_same, CONDITIONS
+from adversarial_rl.lab.experiment import KeptRuns, runs_of
 from adversarial_rl.measure.held_out import grade_on_suites
 from adversarial_rl.measure.hidden_tests import fresh_tests, Visible
-from adversarial_rl.measure.inputs import judge_written
 from adversarial_rl.measure.kinds import in_domain
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
@@ -47,20 +44,11 @@ def rows(folder, **kw):
 # Inputs
 
 @pytest.mark.parametrize('text, inputs', [
-    ('f(1)\nf(2)', ['f(1)', 'f(2)']), ('1. `f([1, "a)"])`; f((2,))', ["f([1, 'a)'])", 'f((2,))']),
-    ('1 2 so 3\nassert f(1, 2) == 3', ['f(1, 2)']), ('f(\n  [1,\n   2]\n)', ['f([1, 2])']),
-    ('f(n=3) f(3)', ['f(n=3)', 'f(3)']),
-    ('assert f(1) == f(2)', ['f(1)', 'f(2)']), ('assert f(f(1)) == 2', ['f(1)']), ('', []), ('no call', [])])
-def test_inputs_are_read(text, inputs):
+    ('1. `f([1, "a)"])`; f((2,))', ["f([1, 'a)'])", 'f((2,))']), ('1 2 so 3\nassert f(1, 2) == 3', ['f(1, 2)']),
+    ('assert f(f(1)) == 2', ['f(1)']), ('f(open("x"))', []), ('f(9 ** 9 ** 9)', []), ('f("' * 10**5, []),
+    ('f(1' + '0' * 5000 + ')', []), ('f(**d)', []), ('g.f(1)', []), ('\ud800 f(y)', [])])
+def test_inputs_are_read_and_the_rest_is_dropped(text, inputs):
     assert parse_inputs(text, 'f') == inputs
-
-
-@pytest.mark.parametrize('text', [
-    'f(open("x"))', 'f(9 ** 9 ** 9)', 'f([0] * 10 ** 10)', 'f(' * 10**6, 'f("' * 10**5, 'f([' + '0, ' * 10**5 + '])',
-    'f(' + '-' * 3000 + '1)', 'f(' + '(' * 500 + ')' * 500 + ')', 'f(1' + '0' * 5000 + ')', 'f(\0)', 'f(x := 1)',
-    'f(*xs)', 'f(**d)', 'g.f(1)', 'def f(n=1): pass', 'f(1', 'f)1(', 'F(1)', 'f(yield)', 'f(await x)', '\ud800 f(y)'])
-def test_what_is_no_input_is_dropped(text):
-    assert parse_inputs(text, 'f') == []
 
 
 def test_any_text_is_read():
@@ -81,16 +69,6 @@ def test_each_reason_is_named():
     assert second.why == ['repeated', 'domain', ''] and second.usable == ['assert f(2) == 2']
     assert set(first.why + second.why) == {'', *REASONS}
     assert sum(first.accepted) + sum(second.accepted) == 2 and sum(second.valid) == 2
-
-
-def test_only_the_value_of_the_discriminator_is_filled():
-    "Its validity counts its own values; with inputs there are none to get wrong."
-    asserts, calls = ['assert f(2) == [1, 2]', 'assert f(3) == 3'], ['f(2)', 'f(3)']
-    judged = {w: judge_written([COUNT], [[calls if w == 'inputs' else asserts]], w)[0][0] for w in WRITES}
-    assert [s.valid for s in judged.values()] == [[True, False], [True, False], [True, True]]
-    assert judged['asserts'].usable == ['assert f(2) == [1, 2]']
-    filled = ['assert f(2) == [1, 2]', 'assert f(3) == [1, 2, 3]']
-    assert judged['asserts_filled'].usable == judged['inputs'].usable == filled
 
 
 @pytest.mark.parametrize('writes', WRITES)
@@ -133,14 +111,6 @@ def test_hidden_tests_count_for_no_reward():
     assert not any(v.hack for v in caught)
 
 
-@pytest.mark.parametrize('share, reward', [(-1, .5), (0, 1), (.25, .75), (1, 0)])
-def test_the_testers_share_of_the_reward(share, reward):
-    def earned(v):
-        return generator_rewards(Round([ProblemRound(COUNT, [''], [], verdicts=[v])], None, None), tester_share=share)
-    assert earned(Verdicts((True, True), {'a': False, 'b': False})).item() == reward
-    assert earned(Verdicts((True, False), {})).item() == .5   # No test of the tester
-
-
 def test_hacks_on_held_out_problems():
     programs = [COUNT.reference_solution, 'def f(n): return [1, 2][:n]', 'def f(n): return []', 'def f(n): return 7']
     def hacks(visible): return [grade_on_suites([COUNT], [x], [[]], visible)[0].hack for x in programs]
@@ -158,40 +128,33 @@ def test_settings_are_chosen_on_problems_that_nobody_trains_on(tmp_path):
 
 # The comparison
 
-def compare(folder, *flags):
-    return ['compare_tests', '--seconds', '1', '--problems', '8', '--output-dir', str(folder), *flags]
+def flags(folder, *more): return ['--seconds', '1', '--problems', '8', '--output-dir', str(folder), *more]
 
 
-def test_conditions_differ_in_tests_and_testers_alone():
-    kinds = [ConditionConfig, TrainingConfig, PPOConfig, EvaluationConfig]
-    read = {name: parse_config(kinds, c.flags.split(), '') for name, c in CONDITIONS.items()}
-    assert len({(c[1].visible_tests, c[1].visible_choice) for c in read.values()}) == 5
-    with pytest.raises(UsageError, match='another learning_rate'):
-        check_same({'a': [], 'b': ['--learning-rate', '0.5']})
-    with pytest.raises(UsageError, match='another group_size'): check_same({'a': [], 'b': ['--group-size', '9']})
-
-
-def test_it_makes_the_missing_runs_and_says_which_are_not_made(tmp_path, capfd):
-    document, two = tmp_path/'RESULTS.md', ('--only', 'edge-baseline', 'edge-filled')
-    document.write_text('<!-- curve: x -->\n<!-- end of curve -->\n')
-    assert main(compare(tmp_path/'o', *two, '--finished-only')) == 2
+def test_it_makes_the_missing_runs(tmp_path, capfd):
+    two = ('--only', 'edge-baseline', 'edge-filled')
+    assert guarded(curve.run, flags(tmp_path, *two, '--finished-only')) == 2
     assert 'no run with these settings is finished' in capfd.readouterr().err
-    assert main(compare(tmp_path/'o', *two, '--seeds', '0')) == 0
-    done = {p: p.stat().st_mtime_ns for p in (tmp_path/'o').glob('*/*/training_results.json')}
-    assert len(done) == 2 and 'All runs are made.' in capfd.readouterr().out
-    assert main(compare(tmp_path/'o', '--seeds', '0', '1', '--finished-only', '--results', str(document))) == 0
-    text = document.read_text()
-    assert 'all ten, random inputs' in text and 'seed 1 (all)' in text
-    assert '| the edge test | before training | 1 | 0 |' in text
-    assert done == {p: p.stat().st_mtime_ns for p in (tmp_path/'o').glob('*/*/training_results.json')}
-    results = json.loads((tmp_path/'o'/'edge-filled'/'0'/'training_results.json').read_text())
-    assert results['training']['generator']['steps'] + results['training']['discriminator']['steps'] == results['steps']
+    assert guarded(curve.run, flags(tmp_path, *two, '--seeds', '0')) == 0
+    done = {p: p.stat().st_mtime_ns for p in tmp_path.glob('*/*/training_results.json')}
+    assert len(done) == 2 and '| the edge test | before training | 1 | 0 |' in capfd.readouterr().out
+    assert guarded(curve.run, flags(tmp_path, '--seeds', '0', '1', '--finished-only')) == 0
+    assert done == {p: p.stat().st_mtime_ns for p in tmp_path.glob('*/*/training_results.json')}
+
+
+def test_no_kept_run_is_repeated(tmp_path, monkeypatch):
+    "The digests of data/curve.jsonl are those of today's flags and configuration."
+    monkeypatch.chdir(ROOT)
+    experiment = curve._curve_experiment(curve.CurveConfig())
+    runs = runs_of(list(experiment.conditions), range(5), tmp_path)
+    kept = KeptRuns(ROOT/'data'/'curve.jsonl')
+    assert all(kept._key(experiment, run) in kept.rows for seeds in runs.values() for run in seeds)
 
 
 def test_stopped_it_goes_on(tmp_path):
     "The run that was stopped is made again, finished ones are not."
-    flags = compare(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1')
-    command = [sys.executable, '-m', 'adversarial_rl.lab', *flags]
+    command = [sys.executable, '-m', 'adversarial_rl.lab.curve']
+    command += flags(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1')
     core = min(os.sched_getaffinity(0))   # One run at a time
     pin = ['taskset', '-c', str(core)]
     p, end = subprocess.Popen([*pin, *command], cwd=ROOT, stderr=subprocess.DEVNULL), time.time() + 300
