@@ -1,37 +1,16 @@
 "Games without a reference: a program of the best group takes its place."
 import json
+from pathlib import Path
 
 import pytest
 import torch
 
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.lab.__main__ import main
-from adversarial_rl.lab.choosers import Sampled, verdicts_on
-from adversarial_rl.lab.judges import CONDITIONS
-from adversarial_rl.lab.unlabelled import judged_by_groups, label_figures, RULES, UnlabelledTrainer
+from adversarial_rl.lab.__main__ import load_notebook, main
 from adversarial_rl.problems.problem import Problem
 
-SQUARE = Problem('square', 'Return n squared.', 'def f(n: int):', tuple(f'assert f({n}) == {n * n}' for n in range(4)),
-                 'def f(n): return n * n')
-RIGHT, ALSO, DOUBLE, BROKEN, HANGS = ('def f(n): return n * n', 'def f(n): return n ** 2', 'def f(n): return 2 * n',
-                                      'x =', 'def f(n):\n    while True: pass')
-TELLS, TELLS_NOT = 'assert f(3) == 9', 'assert f(3) == 6'
-
-
-@pytest.mark.parametrize('codes, tests, gate, winner', [
-    ([DOUBLE, RIGHT, ALSO], [TELLS, TELLS_NOT], False, RIGHT),         # Two against one
-    ([DOUBLE, RIGHT, ALSO], [TELLS_NOT], False, DOUBLE),               # Only one passes a test, and it is wrong
-    ([DOUBLE, RIGHT, ALSO], [TELLS_NOT], True, None),                  # One of three is not half
-    ([DOUBLE, RIGHT], [TELLS], True, RIGHT),                           # One of two is
-    ([BROKEN, BROKEN, HANGS, RIGHT], [TELLS], False, RIGHT),           # Failing alike is no agreement
-    ([BROKEN, HANGS], [TELLS], False, None), ([RIGHT], [], False, None)])
-def test_the_best_group_judges(codes, tests, gate, winner):
-    found = [Sampled(SQUARE, tuple(codes), ())]
-    judged = judged_by_groups(found, verdicts_on(found, [[tests]]), RULES['tests'], gate)
-    assert [p.reference_solution for p in judged] == [winner] * bool(winner)
-    assert all(p.baseline_tests == SQUARE.baseline_tests for p in judged)
-
-
+NOTEBOOK = Path(__file__).parents[1]/'nbs'/'experiments'/'06_judges.ipynb'
+judges = load_notebook(NOTEBOOK, 'one')
 SMALL = dict(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4, problems_per_step=8,
              group_size=4, opponents=2, max_tests=1, max_new_tokens=64, stages_together=True, together_steps=0,
              n_discriminator_steps=1, n_generator_steps=0, k_alternating_steps=1,
@@ -40,7 +19,7 @@ SMALL = dict(generator_model='starter', discriminator_model='starter', device='c
 
 def trained(blind, rule):
     "Metrics of three steps and the weights after them; blind without true references and tests."
-    trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(learning_rate=1e-2), rule)
+    trainer = judges.UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(learning_rate=1e-2), rule)
     if blind:   # The call alone is left of the tests: it says what the arguments are
         trainer.training = [Problem(**vars(p) | dict(reference_solution='raise SystemExit', baseline_tests=(
             p.baseline_tests[0].split(' == ')[0] + ' == "nothing"',))) for p in trainer.training]
@@ -50,7 +29,7 @@ def trained(blind, rule):
                    for k, x in player.policy.adapter(player.name).items()}
 
 
-@pytest.mark.parametrize('rule', RULES)
+@pytest.mark.parametrize('rule', judges.RULES)
 def test_no_player_learns_from_a_true_reference_or_test(rule):
     (shown, weights), (blind, weights_blind) = trained(False, rule), trained(True, rule)
     assert shown == blind and any(row['reward/generator'] > 0 for row in shown)
@@ -59,16 +38,16 @@ def test_no_player_learns_from_a_true_reference_or_test(rule):
 
 def test_the_rival_is_told_by_the_reference():
     def steps(told):
-        trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(), told=told)
+        trainer = judges.UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig(), told=told)
         for _ in range(2): trainer.train_step()
-        return label_figures(trainer, {p.id: p for p in trainer.training})
+        return judges.label_figures(trainer, {p.id: p for p in trainer.training})
     own, told = steps(False), steps(True)
     assert told['right_programs'] == told['right_values'] == 1
     assert 0 < own['right_programs'] < 1 and 0 < own['right_values'] < 1 and 0 < own['judged'] <= 1
 
 
 def test_where_no_group_is_found_nothing_is_paid():
-    trainer = UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig())
+    trainer = judges.UnlabelledTrainer(TrainingConfig(**SMALL), PPOConfig())
     trainer.pair.discriminator.suites = lambda transcripts, problems: [[] for _ in problems]
     row = trainer.train_step()
     assert (trainer.drawn, trainer.judged) == (8, []) and row['reward/discriminator'] == 0 == row['validity']
@@ -78,10 +57,10 @@ def test_where_no_group_is_found_nothing_is_paid():
 def test_the_comparison_of_judges(tmp_path):
     kept, document = tmp_path/'kept.jsonl', tmp_path/'RESULTS.md'
     document.write_text('<!-- judges: x -->\n<!-- end of judges -->\n')
-    small = ['compare_judges', '--seconds', '1', '--problems', '8', '--kept', str(kept), '--seeds', '0']
+    small = [str(NOTEBOOK), '--seconds', '1', '--problems', '8', '--kept', str(kept), '--seeds', '0']
     assert main([*small, '--output-dir', str(tmp_path/'a'), '--results', str(document)]) == 0
     table = document.read_text()
-    assert all(condition.label in table for condition in CONDITIONS.values())
+    assert all(condition.label in table for condition in judges.CONDITIONS.values())
     assert (tmp_path/'nbs'/'images'/'judges.png').stat().st_size > 1000
     rows = {row['condition']: row['results'] for row in map(json.loads, kept.read_text().splitlines())}
     assert rows['tests_told']['right_values'] == rows['gated_told']['right_values'] == 1 > rows['tests']['right_values']
