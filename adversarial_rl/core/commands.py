@@ -88,7 +88,7 @@ plan = Command(
     'plan', 'game.plan',
     ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig',
      'game.plan.PlanConfig'),
-    'Print what a run of run_training will take: memory, tokens, updates, minutes and price.',
+    'Print what a run of run_training will take: memory, tokens, updates and minutes.',
     'python -m adversarial_rl.game.')
 run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),
                         'Solve coding problems with the players of a checkpoint.')
