@@ -15,7 +15,7 @@
 
 set -euo pipefail
 cd "${SLURM_SUBMIT_DIR:?run this with sbatch}"
-module=adversarial_rl.game.run_training stop=TERM output=${TRAINING_OUTPUT_DIR:-output/training_$SLURM_JOB_ID}
+module=adversarial_rl.game.trainer stop=TERM output=${TRAINING_OUTPUT_DIR:-output/training_$SLURM_JOB_ID}
 flags=("$@" --output-dir "$output" --checkpoint-dir "$output/checkpoints")
 if compgen -G "$output/checkpoints/checkpoint_*.json" > /dev/null; then flags+=(--resume); fi
 

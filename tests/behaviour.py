@@ -18,8 +18,7 @@ ENVIRONMENT = os.environ | dict(OMP_NUM_THREADS='1', HF_HUB_OFFLINE='1', WANDB_M
 TRL = ['--training_args.max_steps', '4', '--training_args.per_device_train_batch_size', '32', '--device', 'cpu',
        '--evaluation.eval_interval_steps', '2', '--evaluation.enabled', 'false']
 SHORT = ['--held-out', '60', '--report-to', 'none']
-OPTIONS = ['--repeat-penalty', '0.5', '--failed-tests', '3', '--mutant-share', '0.5', '--opponents', '4',
-           '--pool-size', '3', '--discriminator-writes', 'asserts_filled',
+OPTIONS = ['--opponents', '4', '--pool-size', '3', '--discriminator-writes', 'asserts_filled',
            '--discriminator-reward', 'cure', '--kl-coef', '0.02']
 JOBS = {
     'train': ['run_training', '--config', 'configs/starter.yaml', '--n-discriminator-steps', '2',

@@ -13,11 +13,11 @@ import processes
 import pytest
 import torch
 
+from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
-from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
 from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems
@@ -428,7 +428,7 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
     ([*ONE, '--attempts', '0'], 'must be at least 1'),
     ([*ONE, '--device', 'cpu:7'], '--device cpu:7: not known'),
     ([*ONE, '--device', 'cuda:99'], '--device'),
-    ([*ONE, '--output', '/tmp'], '--output /tmp: is a folder'),
+    ([*ONE, '--output', '/tmp'], '--output /tmp: is not a regular file'),
     ([*ONE, '--output', '/proc/nowhere/o.json'], 'cannot be written to')])
 def test_a_mistake_is_one_line_and_exit_code_2(trained, flags, message, capfd):
     code, err = main(['--checkpoint', str(trained[0]), *flags]), capfd.readouterr().err

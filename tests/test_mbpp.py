@@ -17,9 +17,9 @@ import pytest
 import torch
 from transformers import pipeline
 
+from adversarial_rl.core.commands import run_training as train_main
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
-from adversarial_rl.game.run_training import main as train_main
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grpo.code_execution import prompt_rows
@@ -378,7 +378,7 @@ def test_training_measures_itself_and_stays_the_same(tmp_path, copy, capfd):
 
 
 def test_training_without_the_dataset_continues_and_says_so(tmp_path):
-    argv = ['adversarial_rl.game.run_training', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true',
+    argv = ['adversarial_rl.game.trainer', *TRAIN, '--n-discriminator-steps', '0', '--mbpp-eval', 'true',
             '--output-dir', str(tmp_path/'o'), '--checkpoint-dir', str(tmp_path/'c')]
     done = run_module(argv, offline(tmp_path))
     assert done.returncode == 0 and 'not measured on MBPP: ' in done.stderr, done.stderr

@@ -15,12 +15,12 @@ from safetensors.torch import load_file, save_file
 from test_grpo import flags as grpo_flags
 from test_mbpp import rows
 
+from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.config import save_config
 from adversarial_rl.core.errors import quiet_libraries, UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
-from adversarial_rl.game.run_training import main as run_training
 from adversarial_rl.grpo import code_execution as grpo
 from adversarial_rl.mbpp.evaluate_tester import main as evaluate_tester
 from adversarial_rl.mbpp.evaluator import main as evaluate_mbpp

@@ -34,7 +34,7 @@ def arguments(folder, *flags):
     return [*SMALL, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
-def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.game.run_training', *arguments(folder, *flags)]
+def command(folder, *flags): return [*LAUNCH, '-m', 'adversarial_rl.game.trainer', *arguments(folder, *flags)]
 
 
 def launched(folder, *flags):

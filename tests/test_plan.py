@@ -3,13 +3,13 @@ import re
 import socket
 
 import pytest
-import yaml
 
+from adversarial_rl.core.commands import plan as main
 from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
-from adversarial_rl.game.plan import CARDS, main, MARK, model_config, plan_run, PlanConfig
+from adversarial_rl.game.plan import CARDS, model_config, plan_run, PlanConfig
 from adversarial_rl.game.trainer import train
 from adversarial_rl.model.footprint import GB, peak, shaped_config
 from adversarial_rl.record.tracking import read_metrics
@@ -45,12 +45,12 @@ def no_network(monkeypatch):
 def test_the_comment_of_a_configuration_is_its_plan(name, no_network, capsys):
     "The same words and, to a fifth, the same numbers as the command in the comment prints now."
     lines = comment_of(name)
-    first = next(i for i, line in enumerate(lines) if line.startswith(MARK[1:]))
+    first = next(i for i, line in enumerate(lines) if line.startswith(' Planned with'))
     command = lines[first].split('`')[1].removeprefix('python -m adversarial_rl.game.plan ')
     assert f'configs/{name}.yaml' in command
     assert main(command.split()) == 0
     now, then = capsys.readouterr().out.split(), ' '.join(lines[first + 1:]).split()
-    again = f'make it anew: python -m adversarial_rl.game.plan {command} --results configs/{name}.yaml'
+    again = f'paste it anew: python -m adversarial_rl.game.plan {command}'
     assert len(now) == len(then), again
     for new, old in zip(now, then):
         numbers = [re.sub(r'[,()]', '', x) for x in (new, old)]
@@ -84,29 +84,17 @@ def test_what_a_plan_counts_is_what_a_run_does(tmp_path):
     assert 0 < written <= plan.tokens / .6 * 1.001
 
 
-def test_two_gpus_halve_the_rows_and_measured_speed_replaces_the_estimate():
+def test_two_gpus_halve_the_rows():
     one, two = (of_file('2xt4', gpu='t4', gpus=n)[1] for n in (1, 2))
     assert (one.updates, one.tokens) == (two.updates, two.tokens)
     assert two.seconds['updates'] == pytest.approx(one.seconds['updates'] / 2)
     assert two.memory['sampling'] == pytest.approx(one.memory['sampling'] / 2)
-    measured = of_file('t4', tokens_per_second=1000.)[1]
-    assert measured.seconds['sampling'] == pytest.approx(measured.tokens / 1000)
-
-
-def test_the_number_type_counts():
-    half, whole = (plan_run(TrainingConfig(dtype=dtype), PPOConfig(), EvaluationConfig(), PlanConfig())
-                   for dtype in ('auto', 'float32'))
-    assert whole.memory['weights'] == 2 * half.memory['weights'] and whole.seconds['updates'] == half.seconds['updates']
-    assert whole.seconds['sampling'] > half.seconds['sampling']
 
 
 def test_a_folder_with_a_config_alone_is_enough(tmp_path, no_network, capsys):
     shaped_config('0.5B').save_pretrained(tmp_path)
     flags = ['--config', 'configs/t4.yaml', '--generator-model', str(tmp_path), '--discriminator-model', str(tmp_path)]
-    assert main([*flags, '--price', '0.5']) == 0
-    out = capsys.readouterr().out
-    minutes, price = re.search(r'minutes: about (\d+)', out)[1], re.search(r'price: about ([\d.]+) at 0.5', out)[1]
-    assert float(price) == pytest.approx(int(minutes) / 120, abs=.01) and 'fits' in out
+    assert main(flags) == 0 and 'fits' in capsys.readouterr().out
     assert main(['--config', 'configs/t4.yaml', '--generator-model', 'someone/else']) == 2
     assert 'model someone/else: has no config.json here' in capsys.readouterr().err
 
@@ -114,17 +102,6 @@ def test_a_folder_with_a_config_alone_is_enough(tmp_path, no_network, capsys):
 def test_what_does_not_fit_is_said(capsys):
     assert main(['--config', 'configs/h100.yaml', '--gpu', 't4']) == 0
     assert 'DOES NOT FIT: lower --micro-batch' in capsys.readouterr().out
-
-
-def test_the_plan_is_written_into_a_configuration_and_leaves_its_settings(tmp_path, capsys):
-    path = tmp_path/'mine.yaml'
-    settings = ''.join(f'{name}_model: Qwen/Qwen2.5-Coder-0.5B\n' for name in ('generator', 'discriminator'))
-    path.write_text(f'# Mine.\n{settings}')
-    for _ in range(2): assert main(['--config', str(path), '--results', str(path)]) == 0
-    lines = path.read_text().splitlines()
-    assert lines[0] == '# Mine.' and sum(line.startswith(MARK) for line in lines) == 1
-    assert yaml.safe_load(path.read_text()) == yaml.safe_load(settings)
-    assert main(['--config', str(path), '--results', str(tmp_path/'none.yaml')]) == 2
 
 
 @pytest.mark.parametrize('size', ['0.5B', '1.5B', '3B', '7B'])

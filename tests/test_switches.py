@@ -5,9 +5,9 @@ With all off, none of them leaves a trace; with all on, a resumed run equals one
 import pytest
 import torch
 
+from adversarial_rl.core.commands import run_training as main
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.round import generator_rewards, grade_programs, ProblemRound, Round
-from adversarial_rl.game.run_training import main
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.suites import judge_suites

@@ -195,7 +195,7 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
     pytest.importorskip('wandb')
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 160, 0, 0))
-    command = [sys.executable, '-m', 'adversarial_rl.game.run_training', *arguments(tmp_path),
+    command = [sys.executable, '-m', 'adversarial_rl.game.trainer', *arguments(tmp_path),
                '--n-generator-steps', '100']   # More than it has time for
     process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.DEVNULL, cwd=tmp_path,
                                env=os.environ | dict(WANDB_MODE='offline'), start_new_session=True)

@@ -35,7 +35,7 @@ def arguments(folder, *flags):
 
 
 def command(folder, *flags):
-    return [sys.executable, '-m', 'adversarial_rl.game.run_training', *arguments(folder, *flags)]
+    return [sys.executable, '-m', 'adversarial_rl.game.trainer', *arguments(folder, *flags)]
 
 
 def run(folder, *flags): return processes.run('run_training', *arguments(folder, *flags), cwd=folder)
@@ -252,7 +252,7 @@ def broken_files(tmp_path_factory):
     ('--config {folder}/list.yaml', 'must be a finite number'),
     ('--resume --checkpoint-dir {folder}/none', 'no checkpoint to go on from')])
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, broken_files, flags, message, capfd):
-    from adversarial_rl.game.run_training import main
+    from adversarial_rl.core.commands import run_training as main
     small = [] if '--config' in flags else SMALL
     folders = ['--output-dir', str(tmp_path/'out'), '--checkpoint-dir', str(tmp_path/'ck')]
     code = main([*small, *folders, *flags.format(folder=broken_files).split()])
@@ -271,7 +271,7 @@ def test_a_full_disk_is_one_line_and_keeps_what_was_written(tmp_path):
 
 
 def test_help_names_the_flags_and_explains_them():
-    help_flags = [sys.executable, '-m', 'adversarial_rl.game.run_training', '--help']
+    help_flags = [sys.executable, '-m', 'adversarial_rl.game.trainer', '--help']
     done = subprocess.run(help_flags, capture_output=True, text=True)
     assert done.returncode == 0 and '--n-discriminator-steps' in done.stdout.replace('_', '-')
     assert 'discriminator steps in each stage' in ' '.join(done.stdout.split())

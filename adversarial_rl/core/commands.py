@@ -81,14 +81,14 @@ class Command:
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d3
 run_training = Command(
-    'run_training', 'game.run_training',
+    'run_training', 'game.trainer',
     ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
     'Train a generator and a discriminator against each other, stage by stage.')
 plan = Command(
     'plan', 'game.plan',
     ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig',
      'game.plan.PlanConfig'),
-    'Print what a run of run_training will take: memory, tokens, updates, minutes and price.',
+    'Print what a run of run_training will take: memory, tokens, updates and minutes.',
     'python -m adversarial_rl.game.')
 run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),
                         'Solve coding problems with the players of a checkpoint.')

@@ -265,12 +265,6 @@ class RewardConfig:
         -1.0, "share of the discriminator's tests in the generator's reward; -1 counts each test once", -1, 1)
     visible_choice: str = setting(
         'first', 'which of them: the first, or random ones that stay the same for the run', choices=('first', 'random'))
-    repeat_penalty: float = setting(
-        0.0, 'share of its reward that a suite of near-copies of recent inputs loses; keeps tests varied', 0, 1)
-    failed_tests: int = setting(
-        0, 'valid tests that failed a program, kept for each problem and graded again when the problem recurs', 0, 1000)
-    mutant_share: float = setting(
-        0.0, "share of wrong mutants of the reference among the programs that the learning discriminator tests", 0, 0.9)
 
 # %% ../../nbs/01_core/05_settings.ipynb #63ce00bf
 @dataclass

@@ -28,8 +28,6 @@ from ..core.settings import InferenceConfig
 from ..core.source import parse_source
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
-from ..grader.imports import direct
-from ..grader.names import names_in
 from ..grader.pool import Job
 from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
@@ -53,32 +51,29 @@ def read_tests(text:str)->list[str]:
     return tests
 
 # %% ../../nbs/09_game/07_inference.ipynb #01348f3c
-def _typed(text:str, flag:str)->str:
-    "A text of the command line, which is UTF-8 also where the locale is not; raises `UsageError`."
-    try: return text.encode('utf-8', 'surrogateescape').decode()
-    except ValueError: raise UsageError(f'{flag}: is not UTF-8 text') from None
-
 def _read_text(c:InferenceConfig)->str:
     "The problem in words; raises `UsageError`."
     if bool(c.problem) == bool(c.problem_file):
         raise UsageError('give one of --problem and --problem-file, or --batch with --problems-file')
     flag = '--problem' if c.problem else f'--problem-file {c.problem_file}'
-    try: text = _typed(c.problem, flag) if c.problem else as_text(Path(c.problem_file).read_bytes(), flag)
+    try: text = c.problem or as_text(Path(c.problem_file).read_bytes(), flag)
     except OSError as e: raise UsageError(f'{flag}: cannot be read ({e.strerror})')
+    try: text.encode()
+    except UnicodeEncodeError: raise UsageError(f'{flag}: is not UTF-8 text') from None
     if not text.strip(): raise UsageError(f'{flag}: is empty')
     return text.strip()
 
 def read_problem(c:InferenceConfig)->Problem:
     "The one problem of the command line, its signature '' where the model has to choose; raises `UsageError`."
-    text, typed = _read_text(c), _typed(c.signature, '--signature').strip()
-    tests, signature = read_tests(_typed(c.tests, '--tests')), typed and typed.removesuffix(':') + ':'
+    text, tests, typed = _read_text(c), read_tests(c.tests), c.signature.strip()
+    signature = typed and typed.removesuffix(':') + ':'
     if signature and signature_mistake(signature): raise UsageError(f'--signature {signature_mistake(typed)}')
     if not signature:
         signature, where = find_signature(text, tests)
         if signature: print(f'signature: {signature} (from {where}; --signature names another)', file=sys.stderr)
     problem = Problem('problem', text, signature, tuple(tests), '')
-    def calls(test): return problem.function_name in {*names_in(direct(test).test).used, *direct(test).aliases.values()}
-    if typed and (other := [t for t in tests if not calls(t)]):
+    other = [t for t in tests if typed and not re.search(rf'\b{problem.function_name}\b', t)]
+    if other:
         raise UsageError(f"--tests: '{other[0][:60]}' does not call {problem.function_name}, which --signature names")
     return problem
 
@@ -230,9 +225,8 @@ def _output_file(c:InferenceConfig)->Path | None:
     if not c.output and not c.batch: return None
     output = Path(c.output or 'output/inference.jsonl')
     check_writable(output.parent)
-    if output.is_dir(): raise UsageError(f'--output {output}: is a folder; name a file')
-    if c.batch and output.exists() and not output.is_file():
-        raise UsageError(f'--output {output}: is not a regular file, so a batch cannot continue in it; name a file')
+    if output.is_dir() or c.batch and output.exists() and not output.is_file():
+        raise UsageError(f'--output {output}: is not a regular file; name a file')
     lines = _lines_file(output)
     if c.batch and lines != output and output.exists() and not lines.exists():
         raise UsageError(f'--output {output}: exists, and {lines.name}, in which a batch continues, does not; '
@@ -257,14 +251,11 @@ def _load_players(c:InferenceConfig)->Players:
         if not str(e).startswith('model '): raise
         raise UsageError(f'{e}; if it has moved, name it with --generator-model and --discriminator-model') from None
 
-def _own_lines(output:Path | None, c:InferenceConfig)->contextlib.AbstractContextManager[None]:
-    "Inside, no other batch appends to the same file."
-    return locked(_lines_file(output), f'--output {output}') if c.batch and output else contextlib.nullcontext()
-
 def run(c:InferenceConfig)->None:
     "The command `run_inference`."
     problems, output = _read_problems(c), _output_file(c)
-    with _own_lines(output, c), enough_memory('lower --attempts or --max-tokens'):
+    alone = locked(_lines_file(output), f'--output {output}') if c.batch and output else contextlib.nullcontext()
+    with alone, enough_memory('lower --attempts or --max-tokens'):   # No other batch appends to the same file
         players = _load_players(c)
         players['generator'].check_window(problems)
         if c.attempts > 1: players['discriminator'].check_window(problems)

@@ -25,7 +25,7 @@ from ..record.tracking import read_metrics
 _STARTS = {
     'python, nothing else (floor)': ['-c', 'pass'],
     'import adversarial_rl': ['-c', 'import adversarial_rl'],
-    'run_training --help': ['-m', 'adversarial_rl.game.run_training', '--help'],
+    'run_training --help': ['-m', 'adversarial_rl.game.trainer', '--help'],
     'import torch (floor of what trains)': ['-c', 'import torch'],
     'import of the trainer': ['-c', 'import adversarial_rl.game.trainer']}
 
@@ -41,7 +41,7 @@ _FEW = ('--n-discriminator-steps 2 --n-generator-steps 2 --k-alternating-steps 2
 def _job_table(flags:str=_FEW)->str:
     "Seconds of each part of a short run of the main job; raises `UsageError` if it fails."
     with tempfile.TemporaryDirectory() as folder:
-        command = f'-m adversarial_rl.game.run_training --config configs/starter.yaml {flags}'.split()
+        command = f'-m adversarial_rl.game.trainer --config configs/starter.yaml {flags}'.split()
         whole = seconds_of(lambda: run_python(*command, '--output-dir', folder, '--checkpoint-dir', f'{folder}/saved'))
         rows = read_metrics(Path(folder)/'metrics.jsonl')
         inside = json.loads((Path(folder)/'training_results.json').read_text())['seconds']

@@ -337,7 +337,7 @@ def a_step(times:int=1, pool:int=0)->dict[str, float]:
     config, ppo, _ = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], flags.split(), '')
     with tempfile.TemporaryDirectory() as config.checkpoint_dir:
         trainer = AdversarialTrainer(config, ppo)
-        for k in range(pool): trainer.pair.extras.pool.add(-k, trainer.players)
+        for k in range(pool): trainer.pair.pool.add(-k, trainer.players)
         rows = [trainer.train_step() for _ in range(3)][1:]
         size = trainer.save().stat().st_size
     seconds = {name: median(row[name] for row in rows) for name in _SECONDS}
@@ -349,7 +349,7 @@ def a_shared_step(times:int=1)->dict[str, float]:
              '--n-generator-steps 0 --k-alternating-steps 0 --together-steps 0 --report-to none')
     with tempfile.TemporaryDirectory() as folder:
         run_python(*'-m torch.distributed.run --standalone --nproc_per_node 2 -m'.split(),
-                   'adversarial_rl.game.run_training', *flags.split(), '--output-dir', folder, '--checkpoint-dir',
+                   'adversarial_rl.game.trainer', *flags.split(), '--output-dir', folder, '--checkpoint-dir',
                    f'{folder}/saved')
         rows = read_metrics(Path(folder)/'metrics.jsonl')[1:]
     return {name: median(row[name] for row in rows) for name in _SECONDS}

@@ -27,7 +27,7 @@ def run_folders(folders:Mapping[str, str|Path] # What a message calls each folde
 # %% ../../nbs/04_record/06_folders.ipynb #b4d660dc
 RUN_FILES = frozenset(   # What trainers write into their output folder, besides checkpoints
     'config.yaml metrics.jsonl metrics.csv training_results.json training_curves.png wandb wandb_id tensorboard '
-    'eval_results hardened_problems.json cross_play.csv cross_play.png game_history.jsonl programs.json model '
+    'eval_results game_history.jsonl programs.json model '
     'predictor'.split())
 _CHECKPOINT = re.compile(r'checkpoint_\w+\.(pt|json)|checkpoint-\d+')
 

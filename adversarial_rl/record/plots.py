@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLUE', 'ORANGE', 'GREEN', 'GREY', 'PALE', 'COLOURS', 'WIDE', 'INK', 'NAMES', 'HELD_OUT', 'smoothed', 'new_figure',
-           'themed', 'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves', 'seed_figure',
-           'cross_play_map']
+           'themed', 'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves', 'seed_figure']
 
 # %% ../../nbs/04_record/03_plots.ipynb #4daf27bc
 import functools
@@ -211,33 +210,3 @@ def seed_figure(runs:Mapping[Any, list[dict[str, Any]]],  # Seed -> rows of metr
             draw_runs(ax, seeds, label, colour, span=5 if often else 1)
         tidy(ax, title)
     return fig
-
-# %% ../../nbs/04_record/03_plots.ipynb #9a98bd61
-def _heat_map(ax:'Axes', table:'pd.DataFrame')->None:
-    "Draw a table of shares as coloured cells with their numbers."
-    values = table.to_numpy(float)
-    ax.imshow(values, cmap='Blues', vmin=0, vmax=1, aspect='auto')
-    for i, row in enumerate(values):
-        for j, x in enumerate(row):
-            ax.text(j, i, '–' if math.isnan(x) else f'{x:.2f}', ha='center', va='center', fontsize=9,
-                    color=INK if math.isnan(x) else 'white' if x > .6 else 'black')
-    ax.set(title='share of valid tests passed', xlabel='discriminator of step', ylabel='generator of step',
-           xticks=range(table.shape[1]), yticks=range(table.shape[0]))
-    ax.set_xticklabels(table.columns)
-    ax.set_yticklabels(table.index)
-
-@themed
-def _cross_play_figure(table:'pd.DataFrame')->'Figure':
-    "The figure of `cross_play_map`."
-    rows, columns = table.shape
-    fig = new_figure(1.8 + .7 * columns, 1.4 + .6 * rows)
-    _heat_map(fig.subplots(), table)
-    return fig
-
-def cross_play_map(output_dir:str | Path # A run's folder, with its cross_play.csv
-                  )->Path:               # The figure's file
-    "The share of each saved discriminator's valid tests that each saved generator passes, as a figure in the folder."
-    import pandas as pd
-    table, path = pd.read_csv(Path(output_dir)/'cross_play.csv', index_col=0), Path(output_dir)/'cross_play.png'
-    _cross_play_figure(table).savefig(path, dpi=110)
-    return path

@@ -31,7 +31,7 @@ TINY = '--problems-per-step 2 --group-size 2 --held-out 4 --max-new-tokens 8'
 def in_background(place, device, flags):
     "A run of the starter in a process of its own, and the file of its results."
     out = place.folder/f'main_{device}'
-    words = ['-m', 'adversarial_rl.game.run_training', '--config', 'configs/starter.yaml', *flags.split(), '--device',
+    words = ['-m', 'adversarial_rl.game.trainer', '--config', 'configs/starter.yaml', *flags.split(), '--device',
              device, '--output-dir', str(out), '--checkpoint-dir', str(out/'checkpoints'), '--report-to', 'none']
     env = os.environ | dict(PYTHONPATH=os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))))
     return subprocess.Popen([sys.executable, *words], cwd=ROOT, env=env), out/'training_results.json'
