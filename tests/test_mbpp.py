@@ -24,11 +24,9 @@ from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grpo.code_execution import prompt_rows
 from adversarial_rl.mbpp import writers
-from adversarial_rl.mbpp.callback import create_eval_config_for_training, IntervalEvaluationCallback
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
-from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator
-from adversarial_rl.mbpp.report import as_table, read_report
-from adversarial_rl.mbpp.training import problems_of
+from adversarial_rl.mbpp.evaluator import as_table, main, MBPPEvaluator, read_report
+from adversarial_rl.mbpp.training import create_eval_config_for_training, IntervalEvaluationCallback, problems_of
 from adversarial_rl.mbpp.writers import Bare, Control, program_in
 from adversarial_rl.model.players import Generator
 from adversarial_rl.model.policy import load_model, Policy

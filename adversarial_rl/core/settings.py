@@ -266,8 +266,6 @@ class SubjectConfig:
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
-    training_problems: str = setting(
-        '', "its training problems, to look for overlap: a problems file, 'starter' or 'mbpp'")
     output_dir: str = setting('eval_results', 'folder for the results')
 
 # %% ../../nbs/01_core/05_settings.ipynb #22ac7947

@@ -32,8 +32,7 @@ from .resuming import Resumed, SettingsCallback
 from .rewards import execution_rewards, test_rewards
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.scoring import overflow
-from ..mbpp.callback import interval_evaluation
-from ..mbpp.training import mbpp_problems
+from ..mbpp.training import interval_evaluation, mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot
 from ..model.agents import as_prompt, chats
 from ..model.policy import load_model, Policy

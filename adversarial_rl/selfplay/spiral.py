@@ -21,7 +21,7 @@ from ..core.files import write_json, write_whole
 from ..core.machine import platform
 from ..core.settings import check, EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
-from ..mbpp.callback import interval_evaluation
+from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
