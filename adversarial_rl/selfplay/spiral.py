@@ -35,9 +35,8 @@ from adversarial_rl.record.run_loop import (
     steps_text,
 )
 from ..record.tracking import read_metrics
-from .board_games import load_game
+from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
-from .matches import BoardPlayer, make_opponent, OPPONENTS, PromptedPlayer
 from .strength import rates
 from .trainer import make_learner, SelfPlay
 
