@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
     from adversarial_rl.grader.pool import isolated as isolated, sandbox_report as sandbox_report
     from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
-    from adversarial_rl.mbpp.callback import (
+    from adversarial_rl.mbpp.training import (
         create_eval_config_for_training as create_eval_config_for_training,
         IntervalEvaluationCallback as IntervalEvaluationCallback,
     )
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
 
 _MODULES = {
-    'Grader': 'grader.session', 'IntervalEvaluationCallback': 'mbpp.callback', 'Limits': 'grader.execution',
+    'Grader': 'grader.session', 'IntervalEvaluationCallback': 'mbpp.training', 'Limits': 'grader.execution',
     'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
     'agrade': 'grader.session', 'agrade_many': 'grader.session',
-    'create_eval_config_for_training': 'mbpp.callback', 'detect_platform_and_gpu': 'core.decisions',
+    'create_eval_config_for_training': 'mbpp.training', 'detect_platform_and_gpu': 'core.decisions',
     'grade': 'grader.grading', 'grade_many': 'grader.grading', 'isolated': 'grader.pool',
     'load_mbpp': 'mbpp.dataset', 'load_problems': 'problems.problem', 'load_trained': 'model.players',
     'parse_tests': 'grader.answers', 'program_in': 'grader.answers', 'run': 'grader.grading',

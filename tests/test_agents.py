@@ -58,12 +58,6 @@ def server(tmp_path_factory):
     with serving(tmp_path_factory.mktemp('serve')) as s: yield s
 
 
-@pytest.fixture
-def fresh_server(tmp_path):
-    "One that no other test has stopped."
-    with serving(tmp_path) as (_, url): yield url
-
-
 def test_it_writes_what_the_local_model_writes(server):
     prompts = [prediction_prompt(text) for _, text in printing_prompts('held_out', 6)]
     # The server loads the tokenizer like this, with other token boundaries than were saved
@@ -79,21 +73,6 @@ def test_a_server_that_stops_is_one_clear_line(server):
     p.wait(120)
     with pytest.raises(UsageError, match='no server answers there'):
         Server(url, MODEL, 8, retries=1).write(['print(1)'] * 3)
-
-
-@pytest.mark.parametrize('kind', ['server', 'model'])
-def test_the_game_is_played_against_it(kind, tmp_path, request):
-    "Two steps of the output-prediction game against a model behind a real server, and against another model here."
-    from adversarial_rl.grpo import output_game as code_game
-    from adversarial_rl.record.tracking import read_metrics
-    flags = ['--config', 'configs/grpo_code_game_starter.yaml', '--training_args.max_steps', '2',
-             '--training_args.per_device_train_batch_size', '16', '--predictor_steps', '0',
-             '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--device', 'cpu',
-             '--output_dir', str(tmp_path/'out'), '--opponent.kind', kind, '--opponent.id', MODEL]
-    if kind == 'server':
-        flags += ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false']
-    assert code_game.main(flags) == 0
-    assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
 
 
 SERVER = """import sys, uvicorn

@@ -23,8 +23,8 @@ from adversarial_rl.core.settings import (
 from adversarial_rl.game.inference import read_problem
 from adversarial_rl.grader.__main__ import main as grader_command
 from adversarial_rl.grpo.settings import GRPOSettings
-from adversarial_rl.mbpp.callback import create_eval_config_for_training
 from adversarial_rl.mbpp.dataset import MBPPEvalConfig
+from adversarial_rl.mbpp.training import create_eval_config_for_training
 from adversarial_rl.problems.problem import load_problems
 
 KINDS = [TrainingConfig, PPOConfig]

@@ -2,14 +2,12 @@
 import hashlib
 import json
 import os
-import random
 import resource as resource_limits
 import shutil
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import processes
 import pytest
@@ -24,7 +22,6 @@ from adversarial_rl.grpo import code_execution, output_game
 from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, newest_whole, OpponentSettings
 from adversarial_rl.selfplay import spiral
 from adversarial_rl.selfplay.config import SpiralConfig
-from adversarial_rl.selfplay.matches import begin, HumanPlayer, play
 from adversarial_rl.selfplay.trainer import SelfPlay
 
 
@@ -270,16 +267,6 @@ def test_an_optimizer_of_trl_that_would_run_code_is_skipped(tmp_path, capsys):
     assert newest_whole(tmp_path).name == 'checkpoint-1'
     said = capsys.readouterr().err
     assert 'its optimizer.pt could run code' in said and 'weights_only' not in said
-
-
-def test_a_person_who_types_an_illegal_move_is_asked_again():
-    pytest.importorskip('pyspiel')
-    typed = iter(['', 'x(0,0)', 'middle', 'x(0,0)', 'o(0,0)', 'x(0,1)', '0,2', 'x(0,2)'])
-    person, other = HumanPlayer(lambda shown: next(typed)), iter(['o(1,1)', 'o(2,2)'])
-    machine = SimpleNamespace(answer=lambda states, rng: [next(other) for _ in states])
-    match = begin('tic_tac_toe', (person, machine), random.Random(0))
-    play([match], random.Random(0))
-    assert match.returns() == (1., -1.) and [turn.move for turn in match.turns][::2] == ['x(0,0)', 'x(0,1)', 'x(0,2)']
 
 
 def test_the_source_distribution_holds_the_notebooks(tmp_path):

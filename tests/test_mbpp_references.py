@@ -9,9 +9,6 @@ import pytest
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.names import names_under_test
-from adversarial_rl.grader.pool import Job
-from adversarial_rl.grader.test_cases import entry_points
-from adversarial_rl.mbpp.dataset import load_mbpp
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))
 FILES = {'full': ('mbpp.jsonl', 974, 'test_setup_code'), 'sanitized': ('sanitized-mbpp.json', 427, 'test_imports')}
@@ -40,7 +37,7 @@ def test_references_pass(edition):
 
 
 @pytest.mark.parametrize('edition', FILES)
-@pytest.mark.parametrize('constant', ['None', '-987654321.25', '"wrong"', '[]', 'True'])
+@pytest.mark.parametrize('constant', ['None', '"wrong"', '[]', 'True'])
 def test_constants_fail(edition, constant):
     rows, value = jobs(edition), re.compile(rf'==\s*\(?{re.escape(constant)}\)?\s*$')
     def program(tests):
@@ -50,15 +47,3 @@ def test_constants_fail(edition, constant):
     passed = {i for (i, *_), o in zip(rows, outcomes) if o.passed}
     rightly = {i for i, _, tests in rows if all(value.search(t) for t in tests)}
     assert passed <= rightly, 'a constant passes tests that expect something else'
-
-
-@pytest.mark.parametrize('edition', FILES)
-def test_stated_entry_points_change_nothing(edition):
-    "References and a constant, as the project's own evaluation grades them."
-    problems = load_mbpp(edition, 'all')
-    outcomes = grade_many(map(Job.of, problems), Limits(wall_seconds=60, cpu_seconds=60))
-    assert not {p.id: (o.kind, o.message) for p, o in zip(problems, outcomes) if not o.passed}
-    helped = {p.id: entry_points(p) for p in problems if len(entry_points(p)) > 1}
-    assert set(helped) <= {'mbpp/367', 'mbpp/601', 'mbpp/927'}   # Classes Node, Pair and Node
-    constants = ['\n'.join(f'def {f}(*a, **k): return "wrong"' for f in entry_points(p)) for p in problems]
-    assert not any(o.passed for o in grade_many(map(Job.of, problems, constants)))

@@ -15,7 +15,7 @@ from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.transcripts import TOKENS
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.selfplay.batches import gradient_noise
+from adversarial_rl.selfplay.trainer import gradient_noise
 
 PLAYERS = ['generator', 'discriminator']
 

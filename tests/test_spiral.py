@@ -12,7 +12,6 @@ from test_mbpp import rows as mbpp_rows
 
 from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.selfplay import spiral
-from adversarial_rl.selfplay.config import self_play_ppo, SpiralConfig
 
 ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '6', '--games-per-step', '16',
@@ -95,17 +94,6 @@ def test_resumed_after_a_kill_it_ends_the_same(tmp_path):
 
 
 @needs_openspiel
-def test_an_earlier_checkpoint_is_an_opponent_and_nothing_else_changes(tmp_path):
-    assert spiral.main(flags(tmp_path, '--steps', '2')) == 0
-    other, checkpoint = tmp_path / 'other', tmp_path / 'ck' / 'checkpoint_step_2.pt'
-    other.mkdir()
-    assert spiral.main(flags(other, '--steps', '2', '--opponents', f'random minimax {checkpoint}')) == 0
-    first, second = (results_of(folder)['after']['against']['tic_tac_toe'] for folder in (tmp_path, other))
-    assert set(second) == {'random', 'minimax', str(checkpoint)}
-    assert second['random'] == first['random']
-
-
-@needs_openspiel
 def test_connect_four_against_the_tree_search(tmp_path):
     "A board game that is too large to solve: its opponents play, and there are no figures of the moves."
     more = ['--games', 'connect_four', '--steps', '1', '--eval-games', '3', '--opponents', 'random mcts']
@@ -123,23 +111,3 @@ def test_mistakes_are_one_line(tmp_path, capsys, more, message):
     assert spiral.main(flags(tmp_path, *more)) == 2
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
     assert len(errors) == 1 and message in errors[0]
-
-
-@needs_openspiel
-def test_every_baseline_is_a_switch(tmp_path):
-    kinds = ('role', 'shared', 'none', 'group')
-    for kind in kinds:
-        more = ['--games', 'kuhn_poker', '--baseline', kind, '--steps', '2', '--eval-games', '0']
-        assert spiral.main(flags(tmp_path / kind, *more)) == 0
-        assert all(f'gradient_variance/{k}' in rows_of(tmp_path / kind)[1] for k in kinds)
-    role, none = (rows_of(tmp_path / kind)[2] for kind in ('role', 'none'))
-    assert none['kuhn_poker/advantage_first'] == none['kuhn_poker/reward_first']
-    assert role['kuhn_poker/advantage_first'] != role['kuhn_poker/reward_first']
-
-
-@pytest.mark.parametrize('path', sorted((ROOT / 'configs').glob('spiral*.yaml')), ids=lambda p: p.name)
-def test_shipped_configuration_is_read(path):
-    from adversarial_rl.core.config import parse_config
-    from adversarial_rl.core.settings import EvaluationConfig, PPOConfig
-    config, ppo, _ = parse_config([SpiralConfig, PPOConfig, EvaluationConfig], ['--config', f'configs/{path.name}'], '')
-    assert self_play_ppo(ppo).critic_warmup == 0 and config.game_names

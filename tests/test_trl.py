@@ -112,11 +112,6 @@ def test_the_trainer_plays_in_the_environment(play):
     assert log['tools/failure_frequency'] == 0
 
 
-def test_a_rollout_without_a_program_earns_nothing(play):
-    log, _ = play([], ['def double(x): return 2 * x'])
-    assert log['rewards/ProgramEnvironment/mean'] == .5
-
-
 def test_the_environment_has_no_reward_for_what_could_not_be_graded(monkeypatch):
     environment = ProgramEnvironment()
     environment.reset(**ROW)
@@ -125,32 +120,7 @@ def test_the_environment_has_no_reward_for_what_could_not_be_graded(monkeypatch)
     assert environment.get_reward() is None
 
 
-def test_the_answer_of_the_environment_tells_no_test():
-    environment = ProgramEnvironment()
-    environment.reset(**ROW)
-    answers = [environment.submit(code) for code in ('def double(x): return 4', 'def double(x): return 1 / 0', 'x +')]
-    assert answers == ['assertion_failure: 1 of 2 tests passed', 'runtime_error: 0 of 2 tests passed',
-                       'syntax_error: 0 of 2 tests passed']
-
-
 @pytest.mark.parametrize('row', [{}, dict(test=TESTS), dict(tests=[])])
 def test_a_row_without_tests_is_refused(row):
     "Any program would pass; a misnamed column must not reward them all."
     with pytest.raises(UsageError, match='the column is `tests`'): ProgramEnvironment().reset(**row)
-
-
-@pytest.mark.parametrize('function', ['double', ['double']])
-def test_a_program_may_come_in_a_fence(function):
-    environment = ProgramEnvironment()
-    environment.reset(tests=TESTS, function=function)
-    environment.submit('```python\ndef double(x): return 2 * x\n```')
-    assert environment.get_reward() == 1
-
-
-def test_tests_that_cannot_be_judged_are_not_the_graders_failure():
-    "The dataset's author is told why; the model is not asked to try again."
-    environment = ProgramEnvironment()
-    environment.reset(tests=TESTS, function='dubble')
-    with pytest.warns(UserWarning, match='the tests use double'):
-        assert 'cannot be judged' in environment.submit('def double(x): return 2 * x')
-    assert environment.get_reward() is None

@@ -12,7 +12,7 @@ import pytest
 
 from adversarial_rl.game.round import Verdicts
 from adversarial_rl.grader.suites import Suite
-from adversarial_rl.mbpp.report import make_report, ProblemRecord, ProgramRecord
+from adversarial_rl.mbpp.evaluator import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.record import plots
@@ -44,7 +44,7 @@ def mbpp_report(flags):
     programs = [ProgramRecord('greedy', '', f'def f(x):\n    return x + {i}', ok,
                               'success' if ok else 'assertion_failure', message='', cut_off=False)
                 for i, ok in enumerate(flags)]
-    records = [ProblemRecord(f'mbpp/{i}', 0, [], '', [program]) for i, program in enumerate(programs)]
+    records = [ProblemRecord(f'mbpp/{i}', [], '', [program]) for i, program in enumerate(programs)]
     return make_report(records, dict(greedy=True, samples=0, max_new_tokens=8))
 
 

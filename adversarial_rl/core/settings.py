@@ -303,8 +303,6 @@ class SubjectConfig(MachineConfig):
     control: str = setting('none', 'no model: the reference solutions, or constants that satisfy the shown test',
                            choices=('none', 'references', 'constants'))
     checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages', file='read')
-    training_problems: str = setting(
-        '', "its training problems, to look for overlap: a problems file, 'starter' or 'mbpp'")
     output_dir: str = setting('eval_results', 'folder for the results')
 
 # %% ../../nbs/01_core/05_settings.ipynb #22ac7947

@@ -41,8 +41,7 @@ from adversarial_rl.game.round import (
 from .schedule import schedule, Step
 from ..grader.pool import isolated, sandbox_report
 from ..learn.ppo import Learner
-from ..mbpp.callback import interval_evaluation
-from ..mbpp.training import problems_of
+from ..mbpp.training import interval_evaluation, problems_of
 from ..measure.held_out import evaluate_players
 from ..measure.hidden_tests import Visible
 from ..model.players import Discriminator, Generator, make_players

@@ -86,12 +86,9 @@ KINDS = ('valid', 'fails', 'silent', 'unstable', 'time', 'random', 'hash', 'addr
 @dataclass
 class OpponentSettings:
     "The model that predicts."
-    kind: str = setting('frozen', 'the untrained model, an earlier state of the learner, another model, or a server',
-                        choices=('frozen', 'earlier', 'model', 'server'))
+    kind: str = setting('frozen', 'the untrained model, or an earlier state of the learner',
+                        choices=('frozen', 'earlier'))
     refresh_every: int = setting(10, "steps between two copies of the learner, for 'earlier'", 1, 10**6)
-    id: str = setting('', "the model's name, for 'model' and 'server'")
-    url: str = setting('', "for 'server', such as http://localhost:8000/v1")
-    chat: bool = setting(True, 'ask for an answer in a chat; otherwise the server continues the prompt')
     max_new_tokens: int = setting(64, 'longest prediction, in tokens', 1, 100000)
 
 @dataclass

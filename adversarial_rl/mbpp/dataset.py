@@ -23,40 +23,42 @@ from ..grader.names import names_under_test
 from ..problems.problem import Problem, syntax_mistake
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c2976a88
-_FIELDS = {'full': dict(task_id=int, text=str, code=str, test_list=list, test_setup_code=str),
-           'sanitized': dict(task_id=int, prompt=str, code=str, test_list=list, test_imports=list)}
-_OPTIONAL = ('test_setup_code', 'test_imports')
+_FIELDS = {'full': dict(task_id=int, text=str, code=str, test_list=list),
+           'sanitized': dict(task_id=int, prompt=str, code=str, test_list=list)}
 
 def _field_mistake(row:object, dataset:str)->str | None:
     "The first field that is missing or has a wrong type, or None."
     if not isinstance(row, dict): return f'must be an object, found {type(row).__name__}'
     for field, kind in _FIELDS[dataset].items():
-        if field not in row and field not in _OPTIONAL:
-            return f"field '{field}' is missing; is this the {dataset} edition (--dataset)?"
-        value = row.get(field, kind())
-        if type(value) is not kind: return f"field '{field}' must be a {kind.__name__}, found {type(value).__name__}"
-        if isinstance(value, list) and not all(isinstance(x, str) for x in value):
-            return f"field '{field}' must hold strings only"
+        found = type(row.get(field))
+        if found is kind: continue
+        return f"field '{field}' must be a {kind.__name__}, found {found.__name__}; is this the {dataset} edition?"
+    if not all(isinstance(x, str) for x in row['test_list']): return "field 'test_list' must hold strings only"
     return None if row['test_list'] else "field 'test_list' is empty"
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c4622aa5
+def _syntax_mistake(code:str, setup:str, tests:list[str])->str | None:
+    "What is not valid Python in a row, or None; a test must be one assert statement."
+    for field, text in [('code', code), ('test_setup_code', setup), *[('test_list', t) for t in tests]]:
+        if wrong := syntax_mistake(text): return f"field '{field}' is not valid Python ({wrong})"
+        if field == 'test_list' and [type(x) for x in parse_source(text).body] != [ast.Assert]:
+            return f"field 'test_list' must hold one assert statement each, found {text[:60]!r}"
+    return None
+
 def to_problem(row:object,  # As published
                dataset:str  # Its edition, 'full' or 'sanitized'
               )->Problem:
     "A row as a `Problem`; raises `ValueError` with the first thing that is wrong with it."
     if wrong := _field_mistake(row, dataset): raise ValueError(wrong)
     assert isinstance(row, dict)
-    described, before = ('text', 'test_setup_code') if dataset == 'full' else ('prompt', 'test_imports')
-    code, tests, setup = row['code'].replace('\r', '').expandtabs(4), row['test_list'], row.get(before, '')
-    setup = (setup if isinstance(setup, str) else '\n'.join(setup)).replace('\r', '')
-    for field, text in [('code', code), (before, setup), *[('test_list', t.replace('\r', '')) for t in tests]]:
-        if wrong := syntax_mistake(text): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
-        if field == 'test_list' and [type(x) for x in parse_source(text).body] != [ast.Assert]:
-            raise ValueError(f"field 'test_list' must hold one assert statement each, found {text[:60]!r}")
+    code, tests = row['code'].replace('\r', '').expandtabs(4), [t.replace('\r', '') for t in row['test_list']]
+    imports = '\n'.join(row.get('test_imports') or [])
+    setup = (row.get('test_setup_code') or imports).replace('\r', '')
+    if wrong := _syntax_mistake(code, setup, tests): raise ValueError(wrong)
     defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
     called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
     if not called: raise ValueError('its tests call no function that its code defines')
-    return Problem(f"mbpp/{row['task_id']}", row[described].strip(),
+    return Problem(f"mbpp/{row['task_id']}", row['text' if dataset == 'full' else 'prompt'].strip(),
                    f'def {called[0].name}({ast.unparse(called[0].args)}):',
                    tuple(f'{setup}\n{t}'.strip() for t in tests), code, tags=('mbpp', dataset))
 
@@ -83,13 +85,12 @@ def _read_saved(folder:Path | None, dataset:str)->list[Any]:
     import datasets
     if not online(): datasets.config.HF_HUB_OFFLINE = True
     datasets.disable_progress_bars()
+    where = 'MBPP is not in the local cache and could not be loaded from the hub'
+    if folder: where = f'MBPP in {folder}: holds neither {_FILES[dataset]} nor a saved dataset that can be read'
     try:
         if folder is None: saved = datasets.load_dataset(_HUB, dataset)
         else: saved = datasets.load_from_disk(str(folder/dataset if (folder/dataset).is_dir() else folder))
-    except Exception as e:
-        where = f'MBPP in {folder}: holds neither {_FILES[dataset]} nor a saved dataset that can be read'
-        if folder is None: where = 'MBPP is not in the local cache and could not be loaded from the hub'
-        raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
+    except Exception as e: raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
     return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #6d4b53a1
@@ -158,7 +159,7 @@ def gives_away(problem:Problem, shown:int)->bool:
 @dataclass
 class MBPPEvalConfig:
     "Settings of an evaluation on MBPP."
-    dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full', 'plus'))
+    dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full'))
     split: str = setting('test', 'by the published task numbers', choices=tuple(SPLITS))
     dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH')
     num_questions: int = setting(0, 'problems, drawn by the seed; 0 for all', 0, 10**6, env='MBPP_EVAL_NUM_QUESTIONS')

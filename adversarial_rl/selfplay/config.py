@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..core.settings import PPOConfig, QWEN, ROLE_BASELINES, RunConfig, setting, with_defaults
-from .matches import OPPONENTS
+from .board_games import OPPONENTS
 
 # %% ../../nbs/11_selfplay/04_config.ipynb #a4dfd4dc
 @dataclass

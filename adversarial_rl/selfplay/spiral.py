@@ -21,7 +21,7 @@ from ..core.files import write_json, write_whole
 from ..core.machine import platform
 from ..core.settings import check, EvaluationConfig, PPOConfig
 from ..core.statistics import Interval
-from ..mbpp.callback import interval_evaluation
+from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
@@ -35,9 +35,8 @@ from adversarial_rl.record.run_loop import (
     steps_text,
 )
 from ..record.tracking import read_metrics
-from .board_games import load_game
+from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
-from .matches import BoardPlayer, make_opponent, OPPONENTS, PromptedPlayer
 from .strength import rates
 from .trainer import make_learner, SelfPlay
 

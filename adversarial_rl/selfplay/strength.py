@@ -18,8 +18,7 @@ from ..core.statistics import bootstrap, Interval
 from ..model.agents import prompt_ids
 from ..model.decoding import answer_logp
 from ..model.policy import Policy
-from .board_games import is_open, load_game, name_of, see, solve
-from .matches import begin, BoardPlayer, Match, play
+from .board_games import begin, BoardPlayer, is_open, load_game, Match, name_of, play, see, solve
 
 if TYPE_CHECKING:
     import pyspiel

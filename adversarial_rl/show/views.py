@@ -24,7 +24,7 @@ from matplotlib.patches import Patch
 from PIL import Image
 
 from ..core.errors import UsageError
-from ..mbpp.report import read_report, Report
+from ..mbpp.evaluator import read_report, Report
 from adversarial_rl.record.plots import (
     BLUE,
     COLOURS,

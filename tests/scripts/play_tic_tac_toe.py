@@ -2,7 +2,7 @@
 import random
 
 from adversarial_rl.model.agents import Local
-from adversarial_rl.selfplay.matches import begin, make_opponent, play, PromptedPlayer
+from adversarial_rl.selfplay.board_games import begin, make_opponent, play, PromptedPlayer
 from adversarial_rl.selfplay.spiral import load_learner
 
 learner = PromptedPlayer(Local(load_learner('checkpoints/spiral/checkpoint_best.pt'), 'learner', 8))
