@@ -186,9 +186,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
 @pytest.mark.parametrize('name', FATAL)
 def test_no_program_chooses_that_it_is_not_judged(name):
     caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
-    for tests in (CHECKS, ['x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
-                  ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2'],
-                  ['assert f(1).all()', 'assert (f(1)).any()']):
+    for tests in ([*CHECKS, 'x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
+                  ['assert f(1).startswith("a")', 'assert f(1).count(1) == 2', 'assert f(1).all()']):
         o = grade(FATAL[name], tests, QUICK)
         assert o.judged and not o.passed and not any(o.per_test), o
     assert grade(RIGHT, CHECKS).passed
@@ -363,12 +362,8 @@ def test_no_answer_makes_a_test_unsupported(test):
         assert o.judged and not o.passed, (code, o)
 
 
-BOMBS = ['sum(range(10**12))', 'all(map(f, range(10**9)))']
-
-
-@pytest.mark.parametrize('bomb', BOMBS)
-def test_a_bomb_that_only_failing_programs_meet_is_not_valid(bomb):
-    tests = [f'assert f(1) == 2 or {bomb}', 'assert f(5) == 6']
+def test_a_bomb_that_only_failing_programs_meet_is_not_valid():
+    tests = ['assert f(1) == 2 or all(map(f, range(10**9)))', 'assert f(5) == 6']
     valid, = validate_many([(RIGHT, tests)], QUICK)
     assert valid == [False, True]
     assert grade(RIGHT, tests, QUICK).per_test[1]
@@ -693,11 +688,8 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
     "The judge is ended while it decides: the test it was at fails, others keep their verdicts or are asked again."
     program = 'def f(x): return range(10 ** 18) if x == 3 else x + 1'
     tests = ['assert f(1) == 2', 'assert 4.5 in f(3)', 'assert f(7) == 8', 'assert f(8) == 0']
-    for n in range(2):
-        o = grade(f'{program}  # {n}', tests, QUICK, function_name='f')
-        assert (o.per_test, o.passed) == ((True, False, True, False), False)
-    o = grade(program, tests[1:2], QUICK, function_name='f')
-    assert (o.kind, o.per_test) == ('timeout', (False,))
+    o = grade(program, tests, QUICK, function_name='f')
+    assert (o.per_test, o.passed) == ((True, False, True, False), False)
 
 
 # --- A valid test holds for every program that equals the reference
@@ -714,13 +706,6 @@ def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
             '    return x')
     tests = [f'assert f({x}) == {x}' for x in (.02, .8, 2.3, 2.85)]
     assert validate_many([(slow, tests, 'f')]) == [[True, False, False, False]]
-
-
-def test_the_time_of_a_decision_counts():
-    "A comparison that is slow in the judge costs the program nothing, but it takes of the time that all tests share."
-    slow = [f'assert f({n}) == {n + 1} and 0.5 not in range(10**8)' for n in range(2)]
-    assert validate_many([(RIGHT, [*slow, 'assert f(5) == 6'], 'f')], QUICK) == [[False, False, True]]
-    assert grade(RIGHT, slow[:1], QUICK, function_name='f').test_seconds[0] > .5
 
 
 def test_a_valid_test_needs_no_other_test():
