@@ -3,7 +3,6 @@ import asyncio
 import json
 import multiprocessing
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -128,18 +127,6 @@ def test_a_reset_says_what_is_wrong(running, wrong, message):
     assert told['status'] == 400 and message in told['text']
 
 
-def test_a_program_without_tests_is_the_callers_mistake(running):
-    told = post(f'{running[1]}/step', dict(action=dict(code=WRONG)))
-    assert told['status'] == 400 and 'send tests' in told['text']
-
-
-def test_a_program_may_come_in_a_fence(running):
-    "The prompt asks for one."
-    with ProgramClient(base_url=running[1]).sync() as env:
-        env.reset(split='held_out', index=0)
-        assert env.step(Submission(code=f'Here:\n```python\n{PROBLEMS[0].reference_solution}\n```')).reward == 1
-
-
 async def episode(url, n):
     "Rewards of a wrong program and of the right one."
     async with ProgramClient(base_url=url) as env:
@@ -150,12 +137,6 @@ async def episode(url, n):
 def test_fifty_clients_at_once(running):
     async def play(): return await asyncio.gather(*(episode(running[1], n) for n in range(50)))
     assert asyncio.run(play()) == [[0, 1]] * 50
-
-
-def test_programs_are_held_by_seccomp_alone(running):
-    code = 'def f():\n    return len(open("/etc/passwd").read())'
-    told = post(f'{running[1]}/step', dict(action=dict(code=code, tests=['assert f() > 0'], function='f')))
-    assert told['reward'] == 0 and told['observation']['kind'] == 'runtime_error'
 
 
 SLOW = 'import time\ndef f(*args): time.sleep(.5)'   # Five seconds for the ten tests
@@ -207,19 +188,14 @@ def test_its_validation_accepts_the_folder():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def ended(process, url, folder, how):
-    "Send a signal to the server while it runs a program: nothing is left of it."
-    asyncio.run(episode(url, 0))
-    with client_in_a_program(process, url):
-        started = descendants(process.pid)
-        process.send_signal(how)
-        process.wait()
-    assert until(lambda: not any(map(alive, started))), 'processes are left'
-    assert until(lambda: not list(folder.iterdir())), 'files are left'
 
 
 def test_a_server_that_is_killed_leaves_nothing(tmp_path):
-    with server(tmp_path) as (process, url): ended(process, url, tmp_path, signal.SIGKILL)
-
-
-def test_a_server_that_is_stopped_leaves_nothing(running, place): ended(*running, place, signal.SIGTERM)
+    with server(tmp_path) as (process, url):
+        asyncio.run(episode(url, 0))
+        with client_in_a_program(process, url):
+            started = descendants(process.pid)
+            process.kill()
+            process.wait()
+        assert until(lambda: not any(map(alive, started))), 'processes are left'
+        assert until(lambda: not list(tmp_path.iterdir())), 'files are left'

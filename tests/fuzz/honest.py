@@ -13,7 +13,7 @@ from adversarial_rl.grader.pool import Job
 from adversarial_rl.grader.test_cases import plans
 
 from . import grammar
-from .grammar import HEAD, LIBRARY, listed, LITERALS
+from .grammar import HEAD, LIBRARY, LITERALS
 
 
 def literal(x):
@@ -141,33 +141,9 @@ class Function:
         return finished(self.rng, self.code, *map(filled, (before, subject, assertion)))
 
 
-class Styled:
-    "A program in one of the styles above."
-    def __init__(self, rng):
-        self.rng, self.style = rng, rng.choice(grammar.STYLES)
-        writer = Writer(rng)
-        def place(m): return m[0] if m[1] not in grammar.EXPRESSIONS else writer.expression(m[1], 2)
-        self.code = HEAD + re.sub('<([a-z]+)>', place, self.style[0])
-
-    def one(self, text):
-        "One of the choices in a text, with literals in its places."
-        row = self.rng.choice(listed(text)).replace('[NL]', '\n')
-        row = re.sub('<pick (.*?)>', lambda m: self.rng.choice(m[1].split('|')), row)
-        return re.sub('<([a-z]+)>', lambda m: literal(LITERALS[m[1]](self.rng)), row)
-
-    def test(self):
-        _, start, looks, acts = self.style
-        def step(): return f'[{self.one(looks)}]' if self.rng.randint(0, 2) else self.one(acts)   # No bare comparison
-        rows = [step() for _ in range(self.rng.randint(0, 3))]
-        if self.rng.randrange(2):
-            rows = [row if ':' in row else f'try: {row}\nexcept Exception: pass' for row in rows]
-        before = '\n'.join([self.one(start), *rows])
-        return finished(self.rng, self.code, before, self.one(looks), grammar.EQUAL)
-
-
 def program(rng):
     "A program and different tests of it."
-    made = (Styled if rng.randrange(2) else Function)(rng)
+    made = Function(rng)
     return made.code, list(dict.fromkeys(made.test() for _ in range(rng.randint(3, 8))))
 
 
