@@ -23,7 +23,6 @@ from adversarial_rl.grader.template import own_user, Rehearsal
 from adversarial_rl.grader.test_cases import plan
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, Problem
-from adversarial_rl.problems.stages import extract_code
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
 RIGHT, WRONG = 'def f(x): return x + 1', 'def f(x): return x + 2'
@@ -71,8 +70,6 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
     'objects of the template': ('pass', 'import gc\n'
                                 'def f(x): return any(type(o).__name__ in ("Server", "JudgeKeeper", "Run") '
                                 'for o in gc.get_objects())'),
-    'flags of standard input': ('import fcntl\nfcntl.fcntl(0, 4, 0o6000)',
-                                'import fcntl\ndef f(x): return fcntl.fcntl(0, 3) & 0o6000'),
     'a lock': ('import fcntl\nfcntl.flock(0, 2); fcntl.lockf(0, 1)',
                'import fcntl\ndef f(x):\n    null = open("/dev/null")\n    try: fcntl.flock(null, 6)\n'
                '    except OSError: return True'),
@@ -80,13 +77,10 @@ REMAINS = {   # What a program leaves -> whether the next program finds it
                          '    t.start()\n    t.join()', 'import os\ndef f(x): return os.getpid() != 101'),
     'a file number': ('for n in range(70): open(str(n), "w").close()',
                       'import os\ndef f(x):\n    open("x", "w").close()\n    return os.stat("x").st_ino != 2'),
-    'the time of the folder': ('import os, time\nos.mkdir("d")\nos.rmdir("d")\ntime.sleep(0.2)',
-                               'import os, time\nnow = time.time()\n'
-                               'def f(x): return now - os.stat(".").st_mtime > 0.15'),
 }
 
 
-COUNTED = 'a process number', 'a file number', 'the time of the folder'   # By the kernel, in each namespace apart
+COUNTED = 'a process number', 'a file number'   # By the kernel, in each namespace apart
 
 @pytest.mark.parametrize('name', REMAINS)
 def test_nothing_remains_for_the_next_program(name):
@@ -99,13 +93,6 @@ def test_nothing_remains_for_the_next_program(name):
             loaded, found = report.steps
             refused = found.message.startswith('PermissionError')   # It may not look
             assert loaded.kind == 'ok' and (found.kind == 'ok' or refused), report
-
-
-def test_a_script_leaves_no_flags_for_the_next():
-    look = 'import fcntl\nassert fcntl.fcntl(1, 3) & 0o6000 == 0\nfcntl.fcntl(1, 4, 0o6000)\nassert f(1) == 2'
-    with Sandbox(workers=1) as s:
-        reports = s.map([Job(f'{RIGHT}  # {n}', (look,), QUICK) for n in range(2)])
-    assert [step.kind for report in reports for step in report.steps] == ['ok'] * 4
 
 
 def test_facts_do_not_reach_the_next_program_through_the_template():
@@ -208,23 +195,6 @@ def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, e
             assert (o.judged, o.passed) == (judged, False), o
 
 
-GIVEN = {   # Names that tests do not import -> a program that defines them
-    'isclose': ('def isclose(*a, **k): return True\ndef f(x): return 0', 'assert isclose(f(1), 0.3)'),
-    'reduce': ('def reduce(*a): return 6\ndef f(x): return [x]', 'assert reduce(lambda a, b: a + b, f(3)) == 6'),
-    'Counter': ('def Counter(x): return 1\ndef f(x): return x', 'assert Counter(f("ab")) == {"a": 2}'),
-    'sum with an empty program': ('', 'assert sum([1, 2]) == 3'),
-    'sorted with an empty program': ('x = 1', 'assert sorted([2, 1]) == [1, 2]'),
-    'len, in a script': ('', 'x = len([1])\nassert x == 1'),
-}
-
-
-@pytest.mark.parametrize('name', GIVEN)
-def test_names_that_are_not_the_programs(name):
-    code, test = GIVEN[name]
-    o = grade(code, [test])
-    assert o.judged and not o.passed, o
-
-
 def test_all_templates_have_one_hash_seed():
     "Otherwise a test could gamble on the order of a set."
     seen = set()
@@ -297,13 +267,6 @@ def test_no_test_gives_a_name_to_others(name):
     assert not any(first.per_test) and second.per_test[0]
 
 
-def test_a_program_does_not_set_the_variables_of_a_test():
-    tests = ['got = f(1)\nwant = 2\nassert got == want', 'print(got, want)\nassert f(1) == 2']
-    assert not any(grade('def f(x): return 0\ngot = want = 2', tests).per_test)
-    own = 'def f(x): return []\ndef all(x): return True'
-    assert not grade(own, ['all = all(f(1))\nassert all and f(1) == 3']).passed
-
-
 YES = """def says(name): return lambda *a, **k: True if name[:2] in ('is', 'st', 'co', 'al') else (*a, Yes())[0]
 class Yes:
     def __getattr__(self, name): return says(name)
@@ -339,51 +302,11 @@ def test_no_object_answers_in_place_of_plain_data(wanted):
         assert o.judged and not o.passed, (test, o)
 
 
-def test_an_object_may_have_methods_that_plain_data_has_once_it_has_others():
-    code = 'class Box:\n    def push(self, x): self.x = x\n    def pop(self): return self.x\ndef make(): return Box()'
-    assert grade(code, ['b = make()\nb.push(3)\nassert b.pop() == 3']).passed
-    assert not grade(code, ['b = make()\nhasattr(b, "push")\nassert b.pop() == 3']).passed
-
-
-MASKING = {   # Tests on which some programs used to be masked
-    'a type as an argument, once the program has failed': 'assert f(1) == 2 or f(int | str)',
-    'a slice of an object': 'assert f(1)[::-1] == "cba"',
-    'an iterator of an object': 'y = f(1)\nassert f(reversed(y)) == 2',
-    'a value of an object': 'assert sorted([1, 2], key=lambda x: f(x).real) == [2, 1]',
-}
-OBJECTS = ('class X:\n    def __getitem__(self, i): return X()\n    def __len__(self): return 2\n'
-           '    real = {1}.__iter__()\ndef f(x): return X()')
-
-
-@pytest.mark.parametrize('test', MASKING.values(), ids=MASKING)
-def test_no_answer_makes_a_test_unsupported(test):
-    for code in (WRONG, OBJECTS, 'import collections\ndef f(x): return collections.deque([x])'):
-        o = grade(code, [test])
-        assert o.judged and not o.passed, (code, o)
-
-
 def test_a_bomb_that_only_failing_programs_meet_is_not_valid():
     tests = ['assert f(1) == 2 or all(map(f, range(10**9)))', 'assert f(5) == 6']
     valid, = validate_many([(RIGHT, tests)], QUICK)
     assert valid == [False, True]
     assert grade(RIGHT, tests, QUICK).per_test[1]
-
-
-def test_values_of_others_survive_a_test_that_hangs_or_prints():
-    slow = 'def f(x):\n    while x > 9: x -= 1\n    print(x)\n    return x'
-    wrote = ['assert f(10**12) == 0', 'assert [f(1)] * 10**5 == 0', 'assert f("\\x1e6\\x1e") == 0', 'assert f(3) == 0']
-    assert fill_in_many([(slow, wrote)], QUICK)[0][3] == 'assert f(3) == 3'
-    loud = 'def f(x):\n    print(x)\n    return x'
-    assert fill_in_many([(loud, wrote[2:])]) == [["assert f('\\x1e6\\x1e') == '\\x1e6\\x1e'", 'assert f(3) == 3']]
-
-
-GAMBLES = ['repr(f)[:12] == "<function f "', 'str(f)[-4:-1] > "8"', 'ascii(f)[1:9] == "function"', 'str([f])[2] == "f"']
-
-
-@pytest.mark.parametrize('gamble', GAMBLES)
-def test_the_text_of_a_function_is_no_value(gamble):
-    assert not grade(RIGHT, [f'assert {gamble}']).passed
-    assert not grade('f = lambda x: x + 1', [f'assert {gamble} or f(1) == 2']).passed
 
 
 def test_a_long_answer_costs_little():
@@ -402,14 +325,6 @@ def test_hanging_tests_cost_one_limit_each(monkeypatch):
     assert valid == [False] * 4 + [True] and len(ran) <= 7
 
 
-def test_a_test_that_stops_a_right_program_takes_no_other_test_with_it():
-    slow = 'def f(x):\n    while x > 9: x -= 1\n    return x'
-    tests = ['assert f(10**12) == 9', 'assert f(1) == 1', 'assert f(2) == 2', 'assert f(2) == 3']
-    for n in range(3):
-        o = grade(f'{slow}  # {n}', tests, Limits(wall_seconds=20, cpu_seconds=1))
-        assert o.per_test == (False, True, True, False) and o.kind == 'timeout'
-
-
 def test_a_script_cannot_hide_its_report():
     erase = ('import os\nassert f(1) == 2\nfor fd in range(3, 64):\n    try: os.ftruncate(fd, 0)\n'
              '    except OSError: pass\n')
@@ -417,6 +332,43 @@ def test_a_script_cannot_hide_its_report():
         o = grade(RIGHT, ['assert f(1) == 2', erase + ending])
         held = (True, False), (True, 'namespaces' not in o.layers and not ending)   # It may not erase, and then passes
         assert o.judged and o.per_test in held, o
+
+
+ANY = 'ok = False\ntry: f(-1)\nexcept Exception: ok = True\nassert ok'
+SUITE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
+OBJECT = 'class X:\n    def __getitem__(self, i): return X()\n    def __len__(self): return 2\ndef f(x): return X()'
+LIST = 'class L(list):\n    def m(self): pass\n    def {}\ndef f(x): return L(x)'
+ORDER = 'x = f([3, 1, 2])\nassert len(x) == 3\nassert all(x[i] <= x[i + 1] for i in range(2))'
+REFUSED = {   # What a program tries -> program, a test that it must fail and that must judge it
+    'a name that the test forgot to import': (
+        'def isclose(*a, **k): return True\ndef f(x): return 0', 'assert isclose(f(1), 0.3)'),
+    'variables of a test': ('def f(x): return 0\ngot = want = 2', 'got = f(1)\nwant = 2\nassert got == want'),
+    'a builtin that a test makes a variable': (
+        'def f(x): return []\ndef all(x): return True', 'all = all(f(1))\nassert all and f(1) == 3'),
+    'the text of a function': (RIGHT, 'assert repr(f)[:12] == "<function f "'),
+    'the text of a function in a list': (RIGHT, 'assert str([f])[2] == "f"'),
+    'an object where a test slices': (OBJECT, 'assert f(1)[::-1] == "cba"'),
+    'an object where a test iterates': (OBJECT, 'y = f(1)\nassert f(reversed(y)) == 2'),
+    'no function, and a script catches all': ('def g(x): return x + 1', ANY),
+    'no function, and a case catches all': (
+        'def g(x): return x + 1', SUITE + 'with self.assertRaises(Exception): f(-1)'),
+    'a class for a function': ('f = dict', ANY + '\nassert f(1) == 2'),
+    'an exception for a function': ('f = ValueError', 'try: f("a")\nexcept TypeError: pass\nelse: assert False'),
+    'rows that are one row': (
+        'def f(n): return [[0] * n] * n', 'x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]'),
+    'a result that is the argument': ('def f(x): return x', 'x = [1, 2]\ny = f(x)\ny.append(3)\nassert x == [1, 2]'),
+    'a list that shows no items': (LIST.format('__iter__(self): return iter([])'), ORDER),
+    'a list that is equal to all': (
+        LIST.format('__eq__(self, x): return True'), 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'),
+}
+
+
+@pytest.mark.parametrize('name', REFUSED)
+def test_no_program_passes_or_is_masked_by(name):
+    code, test = REFUSED[name]
+    for function in '', 'f':
+        o = grade(code, [test], function_name=function)
+        assert o.judged and not o.passed, (function, o)
 
 
 SEVEN = ('def f(*a): return 7\n'
@@ -470,19 +422,6 @@ def test_what_reads_problems_states_their_entry_point():
     assert grade_by_test(jobs) == [None, None]
 
 
-@pytest.mark.parametrize('constant', ['0 ** -1', '0j ** -1', 'bytes("x", "zlib")', 'str(b"x", "foo")', 'dict([1])',
-                                      '(1,) * 10 ** 400', '1e308 * 10 ** 400', 'str(b"x", "rot13")', 'int("x")'])
-def test_no_constant_of_a_model_raises(constant):
-    assert isinstance(parse_tests(f'assert f({constant}) == 2', 'f'), list)
-
-
-def test_a_filled_test_keeps_the_meaning_of_its_left_side():
-    written = ['assert (f(-1) and 3) == 5', 'assert (not f(10)) == 5', 'assert (f(12) or f(13)) == 5']
-    [filled] = fill_in_many([(RIGHT, written, 'f')])
-    assert filled == ['assert (f(-1) and 3) == 0', 'assert (not f(10)) == False', 'assert (f(12) or f(13)) == 13']
-    assert grade(RIGHT, filled, function_name='f').passed
-
-
 def test_tests_that_hang_take_no_other_test_with_them():
     "Each has three runs of the program before it, and then one of its own."
     hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
@@ -509,48 +448,21 @@ def test_no_literal_of_a_model_raises(number):
 
 
 SETS = """list({(None, f(102)), 3, 7, 11})[2] == 3
-list({(None, 1), (1, 1), (2, f(1))})[1] == (1, 1)
 list({1e309 - 1e309, f(134), 3, 7, 11})[1] == 135
 str({(int, f(1)), 3, 7}) > ''
 list(map(list, [{None, 'a', f(1)}]))
 sorted([{len, f(1), 7}], key=repr)
 dict(map(set, [[None, f(1)]]))
-repr([f(1), ({None, 's'}, 2)])
 sum({f(1), 1e309 - 1e309}) != 2
-max([{None, f(1)}], key=list)
 '%s' % [{None, f(1)}]
-list(zip({None, f(1)}))
 tuple(enumerate({f(1), int}))
-list({frozenset([None]), f(1)})
-list({range(1), f(1), 3})
-math.fsum({f(1), 1e309 - 1e309}) != 2
-math.prod({f(1), 1e309 - 1e309}) != 2""".splitlines()
+list({range(1), f(1), 3})""".splitlines()
 
 
 @pytest.mark.parametrize('look', SETS)
 def test_no_set_shows_an_order_that_follows_from_addresses(look):
     kept = parse_tests(f'assert {look}', 'f')
     assert kept and not any(grade(RIGHT, kept, function_name='f').per_test)
-
-
-ODD = 'f"{\'\u200b\'}"'   # Before Python 3.12 nothing writes this back
-UNREADABLE = [f'assert f(1) == 2\n{ODD}()', f'{ODD}.run()\nassert f(1) == 2', f'assert f(1) == {ODD}']
-
-
-@pytest.mark.parametrize('test', UNREADABLE)
-def test_no_text_of_a_test_ends_its_caller(test):
-    parse_tests(test, 'f')
-    for tests in [test], [test, CHECKS[0]], [CHECKS[0], test]:
-        kind = grade(WRONG, tests, function_name='f').kind   # From 3.12 on the text is read, and its call is an error
-        assert kind in ('assertion_failure', 'unsupported', 'runtime_error')
-    assert grade(WRONG, [test, CHECKS[0]], function_name='f').per_test[1] is False
-
-
-@pytest.mark.parametrize('text', ['\n' * 40_000, '\n \t' * 20_000 + '\n'], ids=['lines', 'spaces'])
-def test_blank_lines_cost_little(text):
-    "A search that began at each line and ran over all that follow would take minutes."
-    extract_code(text, 'f')
-    assert grade(RIGHT, [f'{text}assert f(1) == 2']).passed
 
 
 SQUARE, OWN_TESTS = 'def f(x): return x * x + 3', tuple(f'assert f({n}) == {n * n + 3}' for n in (1, 2, 5, 9))
@@ -677,13 +589,6 @@ def test_equal_inputs_count_once(name):
     assert len(parse_tests('\n'.join(f'assert f({x}) == 0' for x in texts), 'f', 99)) == 1
 
 
-def test_different_inputs_count_each():
-    texts = ['1', '"1"', '[1]', '(1,)', '{1}', '{1: 1}', '1.5', '1j', 'None', '""', '[]', '()', '{}', 'set()', 'b"1"',
-             'range(0)', 'range(1)', 'range(2)', 'range(0, 4, 2)', 'range(1, 2)', '1e300', 'float("inf")',
-             'float("nan")', '{1: 2}', '((1,),)']
-    assert len(parse_tests('\n'.join(f'assert f({x}) == 0' for x in texts), 'f', 99)) == len(texts)
-
-
 def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
     "The judge is ended while it decides: the test it was at fails, others keep their verdicts or are asked again."
     program = 'def f(x): return range(10 ** 18) if x == 3 else x + 1'
@@ -747,17 +652,6 @@ def test_filled_values_are_checked_as_tests_are():
     assert usable(large, f'assert f({440 << 20}) == 0', 'assert f(7) == 0') == ['assert f(7) == 7']
 
 
-@pytest.mark.parametrize('test', [
-    'ok = False\ntry:\n    f(-1)\nexcept Exception:\n    ok = True\nassert ok',
-    'from contextlib import suppress\nwith suppress(Exception): f(-1)\nassert True',
-    'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
-    '        with self.assertRaises(Exception): f(-1)'])
-def test_a_program_without_the_function_is_not_masked(test):
-    "It was, by a script that catches any exception, and so had no negative reward for its other tests."
-    outcome = grade('def g(x): return x + 1', ['assert f(1) == 2', test], function_name='f')
-    assert outcome.judged and not outcome.per_test[0]
-
-
 @pytest.mark.parametrize('name', ['Point', 'point', 'Grid_point'])
 def test_a_program_provides_one_side_of_a_comparison(name):
     "However the class is called."
@@ -766,28 +660,6 @@ def test_a_program_provides_one_side_of_a_comparison(name):
                       f'{pair}def f(n): return {name}(n, n * n)')
     cheat = f'def f(n): return 0\ndef {name}(*_): return 0'
     assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
-
-
-@pytest.mark.parametrize('code, test', [
-    ('def f(n): return [[0] * n] * n', 'x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]'),
-    ('def f(x): return list(x)', 'x = [[1], [2]]\ny = f(x)\ny[0].append(9)\nassert x == [[1], [2]]'),
-    ('def f(x): return x', 'x = [1, 2]\ny = f(x)\ny.append(3)\nassert x == [1, 2]')])
-def test_what_a_result_shares_is_shared_in_the_judge(code, test):
-    "In itself, and with the arguments; each was a copy, and programs that share what they must not passed."
-    outcome = grade(code, [test], function_name='f')
-    assert outcome.judged and not outcome.passed
-
-
-@pytest.mark.parametrize('code', [
-    'class L(list):\n    def m(self): pass\n    def __iter__(self): return iter([])\ndef f(x): return L(x)',
-    'class L(list):\n    def m(self): pass\n    def __getitem__(self, i): return 0\ndef f(x): return L(x)',
-    'class L(list):\n    def m(self): pass\n    def sort(self): pass\n    def __eq__(self, x): return True\n'
-    'def f(x): return L(x)'])
-def test_a_container_that_lies_about_itself_is_judged_by_its_items(code):
-    test = ('x = f([3, 1, 2])\nassert len(x) == 3\nassert all(x[i] <= x[i + 1] for i in range(2))\n'
-            'assert sorted(x) == [1, 2, 3]')
-    outcome = grade(code, [test, 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'], function_name='f')
-    assert outcome.judged and not any(outcome.per_test)
 
 
 LIES = '''
@@ -928,19 +800,12 @@ BY_ITS_TESTS = {
                                  'import candidate\nassert candidate.sum([1, 2]) == sum([1, 2])', 'sum'),
     'builtin by another name': ('def pow(b, e, m): return 1', 'from candidate import pow as fast\n'
                                 'for b, e, m in [(2, 10, 1000)]: assert fast(b, e, m) == pow(b, e, m)', 'pow'),
-    'builtin in a case': ('def max(xs): return xs[0]', 'import unittest\nfrom candidate import max as my_max\n'
-                          'class T(unittest.TestCase):\n'
-                          '    def test_a(self): self.assertEqual(my_max([1, 3]), max([1, 3]))\n'
-                          'unittest.main()', 'max'),
     'library beside candidate': ('def gcd(a, b): return 7\ndef half(a): return a / 2', 'import candidate\n'
                                  'from math import gcd\nassert candidate.gcd(12, 8) == gcd(12, 8)\n'
                                  'assert candidate.half(4) == 2', 'half'),
     'oracle beside candidate': ('def fib(n): return 7', 'import candidate\n'
                                 'def fib(n): return n if n < 2 else fib(n-1) + fib(n-2)\n'
                                 'for n in range(9): assert candidate.fib(n) == fib(n)', 'fib'),
-    'no iter': ('class Down:\n    def __init__(self, n): self.n = n\n    def __next__(self):\n'
-                '        if self.n <= 0: raise StopIteration\n        self.n -= 1\n        return self.n + 1',
-                'out = []\nfor x in Down(3): out.append(x)\nassert out == [3, 2, 1]', 'Down'),
     'wrong reversed': ('class L:\n    def __len__(self): return 2\n    def __getitem__(self, i): return [1, 2][i]\n'
                        '    def __reversed__(self): return iter([9])', 'assert list(reversed(L())) == [2, 1]', 'L'),
     'skip': ('class SkipTest(Exception): pass\ndef f(x): raise SkipTest',
@@ -952,26 +817,10 @@ BY_ITS_TESTS = {
     'status of a method': ('def f(x): return 0',
                            'import sys\nclass Checks:\n    def main(self): return int(f(1) != 2)\n'
                            'sys.exit(Checks().main())', 'f'),
-    'star after another': ('def is_prime(n): return n in (2, 3, 5, 7)\ndef gcd(a, b): return 1',
-                           'from math import *\nfrom candidate import *\nassert is_prime(7)\nassert gcd(4, 6) == 2',
-                           'is_prime gcd'),
-    'name of a pattern': ('version = (1, 2)\ndef f(x): return x', 'import candidate\nmatch {"version": (2, 0)}:\n'
-                          '    case {"version": version}:\n        assert candidate.f(1) == 1\n'
-                          '        assert candidate.version == version', 'f version'),
-    'module that is a parameter': (
-        'def f(x): return x + 1\nx = 1\ny = 1', 'import candidate as c, collections\n'
-        'P = collections.namedtuple("P", "x y")\ndef solve(c): return c.x == c.y\nassert c.f(1) == 2\n'
-        'assert solve(P(1, 2))', 'f x y'),
     'eq that fails for None': (
         'class Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x',
         'p = Point(1)\nassert (p == None) is False', 'Point'),
-    'exception of a library': ('class Empty(Exception): pass\ndef f(x): raise Empty',
-                               'import queue\nok = False\ntry: f(1)\nexcept queue.Empty: ok = True\nassert ok', 'f'),
     'stop': ('def f(x): raise StopIteration', 'ok = False\ntry: f(1)\nexcept RuntimeError: ok = True\nassert ok', 'f'),
-    'variable that cannot be sent': (
-        'items = []\ndef f(x):\n    items.clear()\n    if x < 0: items.append(items)\n    return x + 1',
-        'def test():\n    assert items == []\n    try: f(-1)\n    except ValueError: pass\n    else: assert False\n'
-        '    assert f(2) == 3\ntest()', 'f items'),
     'context that ends an assert': (
         'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
         '    def one(self): return 2',
@@ -1024,21 +873,6 @@ def test_no_part_of_a_valid_test_raises():
     tests = ['assert f(5) == 120 or f(-1) == 0', 'assert (f(5) == 120 or 1 / 0) == True', 'assert f(4) == 24 or f(3)']
     assert validate_many([(plain, tests, 'f')]) == [[False, False, True]]
     assert grade(plain, tests, function_name='f').passed   # As in Python, where it is nobody's weapon
-
-
-ERRORS = {
-    'caught': 'try: f("a")\nexcept TypeError: pass\nelse: assert False',
-    'raises': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
-              '        with self.assertRaises(Exception): f("a")',
-    'aliased': 'import candidate\nok = False\ntry: candidate.f("a")\nexcept Exception: ok = True\nassert ok'}
-
-
-@pytest.mark.parametrize('test', ERRORS)
-@pytest.mark.parametrize('own', ['f = None', 'f = 5', 'f = []', 'class A: pass\nf = A()', 'f = int', 'f = dict',
-                                 'f = ValueError', 'f = len', 'f = object'])
-def test_no_value_in_place_of_a_function_masks_a_program(own, test):
-    "The judge has such a value itself and asks nothing, so its program was left out with all its tests."
-    assert grade(own, [ERRORS[test], 'assert f(1) == 2'], function_name='f').judged
 
 
 FORGED = LIES.partition('class Yes')[0] + '''
@@ -1111,19 +945,6 @@ def test_no_container_in_place_of_another_masks_a_program(own, test):
     assert grade(right, [honest], function_name=['total', 'count']).passed
 
 
-@pytest.mark.parametrize('end', ['os._exit(0)', 'os.kill(os.getpid(), 9)'])
-def test_an_iterator_beside_in_asks_before_anything_is_compared(end):
-    "The program was asked while its answers were compared, so one that had ended failed tests that it had answered."
-    code = f'import os\ndef f(x):\n    if x == 100: {end}\n    return x + 1'
-    tests = ['assert f(100) == 101', *[f'assert f({n}) == {n + 1} and {n + 1} in map(f, [{n}])' for n in (1, 2, 3)]]
-    for text in (code + '\n' * n for n in range(4)):   # In different orders
-        assert grade(text, tests, function_name='f').per_test == (False, True, True, True)
-    asks = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    return x + 1\ndef asked(): return n'
-    for want in 6, 7:   # As often where the first answer is wrong
-        o = grade(asks, [f'assert {want} in map(f, [5, 77]) or asked() == 2'], function_name=['f', 'asked'])
-        assert o.passed, o
-
-
 def test_a_judge_has_the_time_to_decide_what_was_answered():
     code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
     heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({10 ** 7})' for n in range(4)]
@@ -1131,10 +952,3 @@ def test_a_judge_has_the_time_to_decide_what_was_answered():
     assert o.per_test == (True,) * 4 + (False,), o
 
 
-@pytest.mark.parametrize('text', ['len([0] * 10 ** 7) == 10 ** 7', 'sorted(f(range(10 ** 6)))[0] == 0',
-                                  'sum(set(f(range(10 ** 6)))) > 0', 'len(str(f(range(10 ** 6)))) > 10 ** 6'])
-def test_a_judge_walks_over_no_numbers(text):
-    "It looked at each for an iterator inside, 2.6 s for a million, so right programs failed by their time."
-    code = 'def f(x): return [*x] if isinstance(x, range) else x'
-    limits = QUICK._replace(wall_seconds=10, cpu_seconds=10, memory_mb=512)   # It takes one second
-    assert grade(code, [f'assert f(1) == 1 and {text}'], limits, function_name='f').passed
