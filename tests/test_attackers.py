@@ -410,18 +410,6 @@ def test_a_program_is_asked_for_a_builtin_that_is_its_entry_point(name):
         (False,) * len(tests), (True,) * len(tests)]
 
 
-def test_what_reads_problems_states_their_entry_point():
-    "The function, and the classes of the reference that the baseline tests use."
-    right = 'class Pair:\n    def __init__(self, a, b): self.a, self.b = a, b\ndef sum(pair): return pair.a + pair.b'
-    tests = ('assert abs(sum(Pair(1, 2))) == 3', 'assert sum(Pair(1, 2)) == 3')
-    problem, written = Problem('sum', 'Add.', 'def sum(pair):', tests, right), 'assert int(sum([1, 2])) == 3'
-    assert passes_reference([(problem, [[*tests, written]])]) == [{tests[0]: True, tests[1]: True, written: False}]
-    wrong = right.replace('+', '-') + '\ndef approx(x): return -1'
-    assert grade_by_test([Job.of(problem, wrong)]) == [dict.fromkeys(tests, False)]
-    jobs = [Job.of(problem, code, ['assert sum(Pair(1, 2)) == approx(3)']) for code in (right, wrong)]
-    assert grade_by_test(jobs) == [None, None]
-
-
 def test_tests_that_hang_take_no_other_test_with_them():
     "Each has three runs of the program before it, and then one of its own."
     hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
@@ -435,16 +423,6 @@ def test_tests_that_hang_take_no_other_test_with_them():
 def test_a_text_without_a_test_passes_nothing(tests):
     "The tests of a row that were lost."
     with pytest.raises(ValueError): grade(RIGHT, tests)
-
-
-LITERALS = '9' * 400 + ' + 1j', '9' * 400 + ' - 0j', '9' * 5000, '-' * 150 + '1', '1e999j * 1e999'
-
-
-@pytest.mark.parametrize('number', LITERALS)
-def test_no_literal_of_a_model_raises(number):
-    for text in f'assert f({number}) == 2', f'assert f(1) == {number}', f'assert f(1) == 2 and {number}':
-        parse_tests(text, 'f')
-        assert grade(RIGHT, [text, 'assert f(1) == 2'], function_name='f').kind != 'infra_error'
 
 
 SETS = """list({(None, f(102)), 3, 7, 11})[2] == 3
@@ -478,14 +456,6 @@ def test_no_test_of_a_model_tells_the_answers_of_a_problems_own():
     hints = [f'assert f({n}.{n * n + 3:04d}) or True' for n in (1, 2, 5, 9)]
     jobs = [Job.of(problem, f'{TOLD}  # {n}', [*hints, *OWN_TESTS]) for n in range(10)]
     assert not any(row[test] for row in grade_by_test(jobs) for test in OWN_TESTS)
-
-
-def test_no_test_of_a_model_fills_the_cache_that_a_problems_own_read():
-    own = tuple(f'assert f({n}) == "{n}"' for n in (1, 2, 5))
-    problem = Problem('f', 'A text.', 'def f(x):', own, 'def f(x): return str(x)')
-    others = [f'assert f({n}.0) == "{n}.0"' for n in (1, 2, 5)]
-    jobs = [Job.of(problem, f'{CACHED}  # {n}', [*others, *own]) for n in range(10)]
-    assert all(row[test] for row in grade_by_test(jobs) for test in own)
 
 
 def accepted_suites(problem, *texts):
@@ -798,8 +768,6 @@ def test_no_test_of_a_file_is_left_out(name):
 BY_ITS_TESTS = {
     'builtin beside candidate': ('def sum(xs): return 42',
                                  'import candidate\nassert candidate.sum([1, 2]) == sum([1, 2])', 'sum'),
-    'builtin by another name': ('def pow(b, e, m): return 1', 'from candidate import pow as fast\n'
-                                'for b, e, m in [(2, 10, 1000)]: assert fast(b, e, m) == pow(b, e, m)', 'pow'),
     'library beside candidate': ('def gcd(a, b): return 7\ndef half(a): return a / 2', 'import candidate\n'
                                  'from math import gcd\nassert candidate.gcd(12, 8) == gcd(12, 8)\n'
                                  'assert candidate.half(4) == 2', 'half'),
@@ -817,10 +785,6 @@ BY_ITS_TESTS = {
     'status of a method': ('def f(x): return 0',
                            'import sys\nclass Checks:\n    def main(self): return int(f(1) != 2)\n'
                            'sys.exit(Checks().main())', 'f'),
-    'eq that fails for None': (
-        'class Point:\n    def __init__(self, x): self.x = x\n    def __eq__(self, o): return self.x == o.x',
-        'p = Point(1)\nassert (p == None) is False', 'Point'),
-    'stop': ('def f(x): raise StopIteration', 'ok = False\ntry: f(1)\nexcept RuntimeError: ok = True\nassert ok', 'f'),
     'context that ends an assert': (
         'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
         '    def one(self): return 2',
@@ -835,17 +799,6 @@ def test_a_name_means_what_it_means_in_python(name, stated):
     o = grade(code, [test], function_name=function.split() if stated else '')
     unclear = 'star after another', 'star after a definition', 'module that is a parameter'   # Unsupported
     assert not o.passed and (o.judged or name in unclear or stated and name == 'library beside candidate'), o
-
-
-@pytest.mark.parametrize('test', [
-    'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertIsNotNone(CONST)',
-    'for x in (CONST, 1): assert x is not None', 'x = 1\nassert CONST is not None or x == 2'])
-@pytest.mark.parametrize('own', ['CONST = {}', 'def CONST(): pass', 'class CONST: pass',
-                                 'class CONST(Exception): pass'])
-def test_what_a_variable_is_masks_no_program(own, test):
-    "A test that only looks at a callable variable asked nothing, so its program was left out with all its tests."
-    o = grade(f'{own}\ndef f(x): return 0', [test, 'assert f(1) == 2'], function_name=['f', 'CONST'])
-    assert o.judged and o.per_test == (True, False), o
 
 
 CALC = 'def f(s):\n    try: return eval(s)\n    except Exception: return None'
@@ -873,36 +826,6 @@ def test_no_part_of_a_valid_test_raises():
     tests = ['assert f(5) == 120 or f(-1) == 0', 'assert (f(5) == 120 or 1 / 0) == True', 'assert f(4) == 24 or f(3)']
     assert validate_many([(plain, tests, 'f')]) == [[False, False, True]]
     assert grade(plain, tests, function_name='f').passed   # As in Python, where it is nobody's weapon
-
-
-FORGED = LIES.partition('class Yes')[0] + '''
-def lie():
-    h = host()
-    if not hasattr(h, 'told'): h.told = h.answer
-    h.answer = lambda what, *rest: h.link.send(['value', FORM, [], []]) if what == 'data' else h.told(what, *rest)
-class Bad(Exception): pass
-class L(list):
-    def more(self): pass
-class A:
-    def __init__(self): self.items, self.plain = L(), []; lie()
-    def keys(self): return L()
-def f(x):
-    lie()
-    e = Bad()
-    e.codes = L()
-    raise e
-'''
-
-
-@pytest.mark.parametrize('form', [None, 5, 'x', {'range': [-10**18, 10**18, 1]}, {'bytes': 'YQ=='}, {'tuple': [5]}])
-def test_a_container_that_a_program_forges_has_nothing(form):
-    "Where the answer had no `__contains__`, Python took NotImplemented for true."
-    tests = ['a = A()\nassert 5 in a.items', 'assert 5 in A().keys()',
-             'a = A()\na.plain.append(1)\nassert 5 in a.plain',
-             'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertIn(5, A().items)',
-             'try: f(1)\nexcept Bad as e: assert 5 in e.codes\nelse: assert False']
-    o = grade(FORGED.replace('FORM', repr(form)), tests, function_name=['f', 'A', 'Bad'])
-    assert o.judged and not any(o.per_test), o
 
 
 HOLDS = [f'assert f({n}) != bytes(240 * 2 ** 20)' for n in range(4)]

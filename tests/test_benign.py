@@ -1,18 +1,13 @@
 "Honest programs with tests of every form: all pass, or cannot be judged; none is punished."
 import symtable
-from unittest.mock import patch
 
 import pytest
 from in_python import opens_files
 
-from adversarial_rl.grader import test_cases
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
-from adversarial_rl.grader.test_cases import plan
 
-IDENTITY = 'def f(x): return x'
 CASES = {
-    'several statements': ('def f(x): return x + 1', ['y = f(1)\nz = f(y)\nassert (y, z) == (2, 3)']),
     'helper function': ('def f(x): return x + 1',
                         ['def near(a, b): return abs(a - b) < 1e-9\nassert near(f(0.5), 1.5)']),
     'set of results': ('def f(x): return [1, 2, 2]', ['assert set(f(0)) == {1, 2}']),
@@ -55,11 +50,6 @@ CASES = {
                           '    assert candidate("a") == "aa"\n'
                           '\n'
                           'check(double)']),
-    'types kept apart': (IDENTITY,
-                         ['assert type(f((1, 2))) is tuple and type(f([1])) is list and f(True) is True and '
-                          'type(f(1)) is int and type(f(1.0)) is float']),
-    'nan, bytes, sets': ('def f(x): return [float("nan"), b"\\xff", frozenset({1}), 2j]',
-                         ['r = f(0)\nassert r[0] != r[0] and r[1:] == [b"\\xff", frozenset({1}), 2j]']),
     'counter, ordered, default, deque': ('import collections as c\n'
                                          'def f(x): return c.Counter(x), c.OrderedDict(a=1), c.defaultdict(int, b=2), '
                                          'c.deque([1])',
@@ -70,8 +60,6 @@ CASES = {
                              'class E(enum.IntEnum): A = 1\n'
                              'def f(x): return P(1, E.A)',
                              ['assert f(0) == (1, 1)']),
-    'name of a builtin': ('def sum(a, b): return a + b', ['assert sum(10, 5) == 15']),
-    'long result': ('def f(n): return list(range(n))', ['assert f(100000) == list(range(100000))']),
     'text of an object': ('class P:\n    def __str__(self): return "p"\n    def __repr__(self): return "P()"',
                           ['assert str(P()) == "p" and repr(P()) == "P()" and f"{P()}" == "p"']),
     'program without its main part': ('def f(): return 1\nif __name__ == "__main__": input()', ['assert f() == 1']),
@@ -114,13 +102,8 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                             ['assert total(map(inc, [1, 2])) == 5', 'assert total(inc(x) for x in [1, 2]) == 5']),
     'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
                     ['assert f(1) == (1, 2)', 'assert f(1).x == 1', 'p = P(1, 2)\nassert p.x == 1 and p.y == 2']),
-    'text of a named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\n'
-                              'def f(x): return P(x, "a")',
-                              ['assert str(f(1)) == "P(x=1, y=\'a\')"', 'assert f(1)._asdict() == {"x": 1, "y": "a"}']),
     'enum': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
              ['assert f(1).name == "RED" and C.RED.value == 1']),
-    'counter edited': ('def f(c): c["a"] += 1',
-                       ['from collections import Counter\nc = Counter("a")\nf(c)\nassert c["a"] == 2']),
     'cache': ('import functools\n@functools.lru_cache\ndef f(x): return x',
               ['f(1); f(1)\nassert f.cache_info().hits == 1']),
     'attribute of an exception': ('class E(Exception):\n    def __init__(self, code): self.code = code\n'
@@ -128,34 +111,18 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                                   ['try: f(3)\nexcept E as e: assert e.code == 3\nelse: assert False']),
     'number of an error': ('import errno\ndef f(x): raise OSError(errno.ENOENT, "gone")',
                            ['try: f(1)\nexcept FileNotFoundError as e: assert e.errno == 2\nelse: assert False']),
-    'helper class': ('def f(x): return x + 1', ['class H:\n    def ok(self): return f(1) == 2\nassert H().ok()']),
     'class of an object': ('class Stack: pass',
                            ['assert Stack().__class__.__name__ == "Stack"', 'assert type(Stack()).__name__ == "Stack"',
                             'assert type(Stack()) is Stack', 'assert type(Stack()) == Stack and type(3) is int']),
     'generator that is sent values': ('def f():\n    x = yield 1\n    while True: x = yield x * 2',
                                       ['g = f()\nnext(g)\nassert g.send(3) == 6',
                                        'g = f()\nnext(g)\ng.close()\nassert list(g) == []']),
-    'error of json': ('import json\ndef f(s): return json.loads(s)',
-                      ['from json import JSONDecodeError\ntry: f("{")\nexcept JSONDecodeError: pass\n'
-                       'else: assert False']),
     'views of a dict': ('def f(d): return d.keys(), d.items(), d.values()\ndef g(ks): return sorted(ks)',
                         ['assert f({"a": 1})[0] == {"a"}', 'assert list(f({"a": [1]})[1]) == [("a", [1])]',
                          'assert list(f({"a": [1]})[2]) == [[1]]', 'assert g({"b": 1, "a": 2}.keys()) == ["a", "b"]']),
-    'named tuples with methods': ('from collections import namedtuple\nfrom typing import NamedTuple\n'
-                                  'class P(NamedTuple):\n    x: int\n    def double(self): return self.x * 2\n'
-                                  'class Q(namedtuple("Q", "x y")):\n    @property\n'
-                                  '    def z(self): return self.x + self.y\n'
-                                  'R = namedtuple("R", "x")\ndef f(n): return [Q(n, 2)], R(n)',
-                                  ['p = P(3)\nassert p.double() == 6 and p == (3,) and p.x == p[0] == 3',
-                                   'q = f(1)[0][0]\nassert q.z == 3 and q == (1, 2) and str(q) == "Q(x=1, y=2)"',
-                                   'assert not hasattr(f(1)[0][0], "w") and not hasattr(P(1), "isupper")',
-                                   'assert type(f(1)[1]).__name__ == "R" and type(f(1)[1]) is type(f(2)[1])',
-                                   'assert isinstance(f(1)[1], R) and not isinstance(f(1)[1], P)']),
     'one list in several places': ('def f(g, *_): g[0][0] = 1; return g',
                                    ['assert f([[0] * 2] * 2) == [[1, 0], [1, 0]]',
                                     'x = [0]\nassert f([x, x], x) == [[1], [1]] and x == [1]']),
-    'deep result': ('def f(n):\n    x = []\n    for _ in range(n): x = [x]\n    return x',
-                    ['x = f(300)\nn = 0\nwhile x: x = x[0]; n += 1\nassert n == 300']),
     'stack from a list': ('class Stack(list):\n    def push(self, x): self.append(x)\n'
                           '    def peek(self): return self[-1]\ndef f(): return Stack([1, 2])',
                           ['s = Stack()\ns.push(1)\ns.push(2)\nassert s.peek() == s.pop() == 2 and s == [1]',
@@ -189,30 +156,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          's.d["a"][0] -= 1\nassert s.total() == 2\ns.d.clear()\nassert s.total() == 0',
          'def test():\n    s = Store()\n    for i in range(20): s.d[i] = [i]\n    assert s.total() == 190\ntest()',
          'log.append(9)\ninc()\nassert log == [9, 1]']),
-    'a list that is changed while it is used': (
-        'class Q:\n    page = 0\n    def __init__(self): self.items = []\n'
-        '    def run(self, f):\n        for i in range(2): f(i); self.items.append(("done", i))\n'
-        '    @property\n    def more(self): self.page += 1; return [self.page] if self.page < 3 else []',
-        ['q = Q()\nq.run(lambda i: q.items.append(i))\nassert q.items == [0, ("done", 0), 1, ("done", 1)]',
-         'q, out = Q(), []\nwhile b := q.more: out.append(b.pop())\nassert out == [1, 2]',
-         'q = Q()\nq.items.append(KeyError)\nq.items += [2]\nassert q.items[1] == 2 and isinstance(q.items, list)\n'
-         'assert len(q.items) == 2 and q.items[-1:] == [2] and bool(q.items)']),
-    'items of an object that tests change': (
-        'class G:\n    def __init__(self, x): self.x = x\n    def __getitem__(self, k): return self.x[k]',
-        ['g = G([[0, 0], [0, 0]])\ng[1][0] = 5\nassert g[1] == [5, 0] and g[0] == [0, 0]',
-         'g = G({1: {}})\ng[1][2] = 5\ng[1].update(a=1)\ndel g[1][2]\nassert g[1] == {"a": 1}',
-         'g = G([[1]])\ng[0].append(2)\nassert g[0] == [1, 2]']),
-    'variables named like what tests must not touch': (
-        'def f(x): return x',
-        ['seed = 3\nassert f(seed) == 3', 'patch, mock = 1, [2]\nassert f(patch) == 1 and f(mock) == [2]',
-         'import random\nfor seed in range(3):\n    x = random.Random(seed).random()\n    assert f(x) == x',
-         'def check(environ): assert f(environ) == environ\ncheck({1: 2})']),
-    'iterator that begins in iter': (
-        'class R:\n    def __init__(self, n): self.n = n\n    def __iter__(self):\n        self.i = 0\n'
-        '        return self\n    def __next__(self):\n        if self.i >= self.n: raise StopIteration\n'
-        '        self.i += 1\n        return self.i\n    def __reversed__(self): return iter([3, 2])',
-        ['assert list(R(3)) == [1, 2, 3]', 'r = R(2)\nassert list(r) == list(r) == [1, 2]',
-         'assert [*reversed(R(1))] == [3, 2]']),
     'imports of the program': (
         'RATE = 2\ndef area(w, h): return w * h\ndef sum(xs): return len(xs)',
         ['import candidate\ndef test_f():\n    area = candidate.area(2, 3)\n    assert area == 6',
@@ -240,14 +183,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
     'an exception for a missing file': (
         'def f(x): open("/nonexistent/q")',
         ['try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0']),
-    'comparisons with None': ('class Node: pass\ndef find(x): return Node() if x else None',
-                              ['assert find(1) != None', 'assert not find(1) == None', 'assert find(0) == None',
-                               'n = Node()\nassert n != None', 'assert find(1) is not None']),
-    'names of parameters': (
-        'def add(a, b): return a + b',
-        ['def check(candidate, *, tol=1e-6): assert abs(candidate(1, 2) - 3) < tol\ncheck(add)',
-         'def test_f():\n    for type, want in ((int, 3), (float, 3.)): assert type(add(1, 2)) == want',
-         'assert [add(1, type("2")) for type in (int, float)] == [3, 3.]']),
 }
 
 @pytest.mark.parametrize('name', OWN)
@@ -291,43 +226,24 @@ UNSUPPORTED = {
     'tests that do not parse': (RIGHT_F, ['assert f(1) = 2', 'f(', 'assert f(1) == 2\n  x']),
     'absent modules': ('def f(x): return x', ['import solution\nassert solution.f(1) == 1',
                                               'from no_such_package.part import a\nassert f(1) == a']),
-    'compares objects': ('class P:\n'
-                         '    def __init__(self, x): self.x = x\n'
-                         '    def __eq__(self, o): return self.x == o.x',
-                         ['assert P(1) == P(1)']),
     'adds objects': ('class V:\n'
                      '    def __init__(self, x): self.x = x\n'
                      '    def __add__(self, o): return V(self.x + o.x)',
                      ['a = V(1)\nb = V(2)\nassert (a + b).x == 3']),
     'derives from a class': ('class A:\n    def f(self): return 1', ['class B(A): pass\nassert B().f() == 1']),
     'asynchronous': ('async def f(x): return x', ['import asyncio\nassert asyncio.run(f(3)) == 3']),
-    'odd argument': ('def f(s): return s.read()', ['import io\nassert f(io.StringIO("text")) == "text"']),
     'an enum of the program': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
                                ['assert f(1) == C.RED', 'assert f(1) is C.RED']),
-    'a dataclass of the program': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n'
-                                   'def f(x): return [P(x)]', ['assert f(1) == [P(1)]', 'assert f(1)[0] == P(1)']),
-    'contains': ('class S:\n    def __contains__(self, x): return x == 1', ['assert 1 in S()']),
     'captured output': ('def f(x): print(x)',
                         ['import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stdout(b): f(3)\n'
                          'assert b.getvalue() == "3\\n"']),
-    'patched input': ('def f(): return input()', ['import builtins\nbuiltins.input = lambda: "3"\nassert f() == "3"']),
     'objects in order': ('class P:\n    def __init__(self, x): self.x = x\n'
                          '    def __lt__(self, o): return self.x < o.x',
                          ['a = [P(2), P(1)]\nassert [p.x for p in sorted(a)] == [1, 2]']),
-    'object and number': ('class V:\n    def __init__(self, x): self.x = x\n'
-                          '    def __add__(self, n): return V(self.x + n)\n'
-                          '    def __iadd__(self, n): self.x += n; return self',
-                          ['assert (V(1) + 2).x == 3', 'v = V(1)\nv += 2\nassert v.x == 3']),
     'identity': ('x = []\ndef f(y=x): return y',
                  ['assert f() is f()', 'x = []\ny = f(x)\nassert y is x', 'class P: pass\np = P()\nassert f(p) is p']),
     'mock': ('def f(m): m.go(1)',
              ['from unittest.mock import Mock\nm = Mock()\nf(m)\nm.go.assert_called_once_with(1)']),
-    'seeded numbers': ('import random\ndef f(): return random.random()',
-                       ['import random\nrandom.seed(1)\nassert f() == random.Random(1).random()']),
-    'the module of the program': ('total = 1\ndef f(x): return x + total', [
-        'import candidate\ncandidate.total = 3\nassert candidate.f(1) == 4',
-        'import candidate\nassert hasattr(candidate, "f")', 'import candidate\nassert getattr(candidate, "f")(1) == 2',
-        'import candidate\ndef run(m): assert m.f(1) == 2\nrun(candidate)']),
 }
 
 @pytest.mark.parametrize('name', UNSUPPORTED)
@@ -356,10 +272,6 @@ STATED = {   # Entry point -> honest program and tests that need to know it
     'sum': ('def sum(a, b): return a + b', ['assert abs(sum(-1, -2)) == 3', 'x = int("1")\nassert sum(x, 2) == 3']),
     'pow': ('def pow(a, b): return a ** b', ['assert round(pow(2.0, 3)) == 8', 'assert pow(2, 3) == len("a" * 8)']),
     'seed': ('def seed(x): return x + 1', ['assert seed(1) == 2']),
-    'patch': ('def patch(x): return x + 1', ['assert patch(1) == 2']),
-    'environ': ('def environ(x): return x + 1', ['assert environ(1) == 2']),
-    'queue': ('class Q:\n    def get(self): return 3\nqueue = Q()', ['assert queue.get() == 3']),
-    'sqrt': ('def sqrt(x): return x // 2', ['assert sqrt(len([1, 2])) == 1', 'y = 4\nassert sqrt(y) == 2']),
     'f': ('import collections\ndef f(x): return collections.Counter(x)',
           ['assert f("aab") == Counter("aab")', 'assert f("ab")["a"] == sqrt(1)', 'assert f("a") == Counter(a=1)',
            'from math import *\nassert f("a")["a"] <= hypot(1, 1)', 'f = lru_cache(f)\nassert f("a")["a"] == 1']),
@@ -371,27 +283,6 @@ def test_passes_with_a_stated_entry_point(name):
     code, tests = STATED[name]
     o = grade(code, tests, function_name=name)
     assert o.passed, o
-
-
-CALLS = """f() f(-1) f([]) f(2, k=1) f(*[1]) f(f(1)) f(...) f(x) abs(1) seed(1) isclose(1) math(1) Point(1)
-Exception(1) f(1).x g.f(1) f(1)[0] f({1:{2}}) f('é') f(1e999) f(1,2,'a'*3) self(1) candidate(1) range(3)
-type(1) print(1)""".split()
-
-
-@pytest.mark.parametrize('entry_points', [(), ('f',), ('abs', 'seed', 'isclose', 'f', 'Point')])
-def test_the_short_way_to_a_plan_gives_the_same_plan(entry_points):
-    ends = '== 1', "== {'a': [1, -2.5]}", '== ...', '!= 1', ''
-    tests = [f'assert {call} {end}' for call in CALLS for end in ends]
-    tests += [f'import math\n{test}' for test in tests[:9]] + [f'{test}, "no"' for test in tests[:9]]
-    short = [plan(test, entry_points) for test in tests]
-    with patch.object(test_cases, '_plain_call', return_value=''):
-        assert short == [plan(test, entry_points) for test in tests]
-
-
-@pytest.mark.parametrize('code', ['\ufeffdef f(x): return x + 1',
-                                  'import os\ndef f(x): return x + bool(os.path.dirname(__file__) == "")'])
-def test_a_program_runs_as_a_file(code):
-    assert grade(code, ['assert f(1) == 2']).passed
 
 
 @pytest.mark.parametrize('test', [
@@ -436,18 +327,6 @@ def test_a_test_that_the_reference_fails_has_no_verdict_for_any_program():
     assert o.kind == 'assertion_failure'
     assert not grade(code, ['assert f(1).x == 1'], function_name='f', reference='def g(').judged
     assert grade(code, ['assert f(1).x == 1'], function_name='f', reference=' \n').passed
-
-
-@pytest.mark.parametrize('test', [
-    'def t():\n    CONFIG["b"] = 2\n    assert load() == 1\n    CONFIG["c"] = 3\nt()\n'
-    'assert CONFIG == {"a": 1, "b": 2, "c": 3}',
-    'items = C().items\nitems.append("a")\nc = C()\nc.items.append("a")\nassert c.total() == 1\nc.items.append("b")\n'
-    'assert c.items == ["a", "b"]'])
-def test_what_a_program_loses_stays_lost(test):
-    code = ('CONFIG = {"a": 1}\ndef load(): CONFIG.clear(); return 1\n'
-            'class C:\n    def __init__(self): self.items = []\n'
-            '    def total(self): n = len(self.items); self.items.clear(); return n')
-    assert grade(code, [test], function_name=['CONFIG', 'load', 'C']).kind == 'assertion_failure'
 
 
 def test_a_script_may_read_large_containers_often():

@@ -35,7 +35,6 @@ def caused(x):
     try: {}[x]
     except KeyError as e: raise ValueError('caused') from e
 def both(x): raise Both(x)
-def raises(e): raise e
 def loads(x): return json.loads(x)
 def opens(): return open('/no/such/file')
 def final(g, end):
@@ -47,7 +46,6 @@ def keeps_on(g):
 class Counted(Exception):
     count = 0
     def __init__(self): Counted.count += 1
-def counts(): raise Counted
 def safe(g):
     try: return g()
     except Exception as e: return e
@@ -67,8 +65,8 @@ def wraps():
     try: yield
     except KeyError as e: raise Bad('w') from e
 '''
-NAMES = '''Base Bad Worse Both Node Shown f bad caused both raises loads opens safe name retry gives_up wraps final
-keeps_on Counted counts'''.split()
+NAMES = '''Base Bad Worse Both Node Shown f bad caused both loads opens safe name retry gives_up wraps final keeps_on
+Counted'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
 
@@ -78,25 +76,16 @@ def caught(call, then, kind='Exception'): return f'try: {call}\nexcept {kind} as
 PASS = {
     'methods': caught('f(1)', 'assert e.why() == "why 1" and repr(e) == "Bad!" and str(e) == "bad 1"', 'Bad'),
     'attributes': caught('f(1)', 'assert (e.x, e.code, e.args, vars(e)["x"]) == (1, 7, ("bad 1",), 1)', 'Base'),
-    'an attribute that is set': caught('f(1)', '\n    e.y = 3\n    assert e.y == 3 and e.x == 1'),
     'cause': caught('caused(1)', 'assert isinstance(e.__cause__, KeyError) and e.__cause__.args == (1,)', 'ValueError'),
-    'of a missing file': caught('opens()', 'assert (e.errno, e.filename) == (2, "/no/such/file")',
-                                'FileNotFoundError'),
     'several bases': caught('both(1)', 'assert isinstance(e, KeyError) and type(e) is Both', 'AttributeError'),
-    'long texts': caught('raises(ValueError("a" * 3000))', 'assert str(e) == "a" * 3000'),
     'class': caught('f(1)', 'assert type(e) is Worse and e.__class__ is Worse and type(e).__name__ == "Worse"'),
     'made by the test': 'e = Bad(3)\nassert (e.x, str(e), e.why(), isinstance(e, Base)) == (3, "bad 3", "why 3", True)',
-    'raised by the test': caught('raise Bad(3)', 'assert e.x == 3', 'Base'),
-    'a module in a function': 'def test():\n    import json\n    try: loads("{")\n'
-                              '    except json.JSONDecodeError as e: return e.pos\n\nassert test() == 1',
     'kinds in a variable': 'import json\nKINDS = (json.JSONDecodeError, Bad)\ntry: loads("{")\nexcept KINDS: pass\n'
                            'else: assert False\n' + caught('f(1)', 'pass', 'KINDS'),
     'a kind in a class': caught('Node(1).fail()', 'assert str(e) == "node"', 'Node.Error'),
     'a kind of unittest': CASE + 'with self.assertRaises(Bad) as c: f(1)\n        self.assertEqual(c.exception.x, 1)\n'
                           '        self.assertIsInstance(c.exception, Worse)\n'
                           '        self.assertRaisesRegex(Bad, "bad 2", f, 2)',
-    'an exception returned': 'def g(): raise KeyError(1)\nr = safe(g)\nassert type(r) is KeyError and r.args == (1,)\n'
-                             + caught('raise r', 'assert e in [r]', 'KeyError'),
     'one of the tests comes back': 'err = KeyError(1)\ndef g(): raise err\nassert safe(g) in [err]\n'
                                    + caught('retry(g, 3, KeyError)', 'assert e in [err]'),
     'a class of the tests': 'class Mine(KeyError): pass\ndef g(): raise Mine("a")\nassert name(g) == "Mine"\n'
@@ -106,13 +95,9 @@ PASS = {
     'no Exception': 'def g(): raise KeyboardInterrupt\nlog = []\n'
                     'try: final(g, lambda: log.append(1))\nexcept KeyboardInterrupt: pass\nassert log == [1]\n'
                     'assert keeps_on(g) == "kept on"',
-    'an attribute of a class': 'Counted.count = 3\ntry: counts()\nexcept Counted: pass\nassert Counted.count == 4',
     'raised in a handler': 'try: {}[1]\nexcept KeyError:\n    try: f(1)\n'
                            '    except Bad as e: assert isinstance(e.__context__, KeyError)',
     'contexts': 's = Shown()\nwith s: s.fail()\nassert s.seen == "Bad" and s.same',
-    'contexts in contexts': 's, t = Shown(), Shown()\nok = False\ntry:\n    with s:\n'
-                            '        with t: raise KeyError(1)\nexcept KeyError: ok = True\n'
-                            'assert ok and s.seen == t.seen == "KeyError"',
     'a context that wraps': 'ok = False\ntry:\n    with wraps(): raise KeyError(1)\nexcept Bad as e: ok = e.x == "w"\n'
                             'assert ok',
 }
@@ -123,21 +108,13 @@ FAIL = {   # Programs, and tests that they do not pass
     'attribute': (ERROR + 'def __init__(self): self.orig = KeyError()\ndef f(x): raise Error',
                   'assert not hasattr(e, "orig")'),
     'truth': (ERROR + 'def __bool__(self): return False\ndef f(x): raise Error', 'assert e'),
-    'hidden context': ('def f(x):\n    try: {}[x]\n    except KeyError: raise ValueError from None',
-                       'assert not e.__suppress_context__'),
     'two of one name': ('def make():\n    class Error(Exception): pass\n    return Error\n'
                         'Error, Second = make(), make()\ndef f(x): raise Second', 'assert isinstance(e, Error)'),
-    'subclass': ('class Base(Exception): pass\nclass Error(Base): pass\ndef f(x): raise Error',
-                 'assert not issubclass(Error, Base) and isinstance(e, Error)'),
-    'own constructor': (ERROR + 'def __init__(self): pass\ndef f(x): raise Error', 'assert Error("m", "n").args'),
     'interrupt that is swallowed': ('def f(x): raise ValueError\n'
                                     'def g(h):\n    try: h()\n    except BaseException: pass',
                                     '\n    def h(): raise KeyboardInterrupt\n    try: g(h)\n'
                                     '    except KeyboardInterrupt: pass\n    else: assert False'),
     'unequal': (ERROR + 'def __eq__(self, x): return True\ndef f(x): raise Error', 'assert not e == 5'),
-    'hash': (ERROR + '__hash__ = None\ndef f(x): raise Error', 'assert len({e}) == 1'),
-    'counted': (ERROR + 'count = 0\n    def __init__(self): Error.count += 5\ndef f(x): raise Error',
-                '\n    Error.count = 0\n    try: f(1)\n    except Error: assert Error.count == 0'),
     'no Exception': ('def f(x): raise ValueError\ndef g(x): raise GeneratorExit',
                      '\n    try: g(1)\n    except Exception: pass\n    else: assert False'),
     'method like plain data': (ERROR + 'def startswith(self, x): return True\ndef f(x): raise ValueError\n'
@@ -182,11 +159,5 @@ def test_no_forged_exception_ends_a_loop(kind):
             '    os.write(4, struct.pack(">I", len(raw)) + raw)')
     o = grade(code, ['for x, y in zip(map(f, [1]), [5]): assert x == y\nassert True'], function_name='f')
     assert o.judged and not o.passed and o.kind == 'runtime_error', o
-
-
-def test_an_exception_of_the_judge_for_want_of_memory_can_be_given_back():
-    code = 'def f(x):\n    if x is None: raise MemoryError\n    return type(x).__name__'
-    test = 'try: f(None)\nexcept MemoryError as e: found = e\nassert f(found) == "MemoryError"'
-    assert grade(code, [test], function_name='f').passed
 
 

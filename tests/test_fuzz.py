@@ -2,20 +2,19 @@
 
 `make test-all` takes the same cases each time, `make fuzz` others, a hundred times as many.
 """
-import contextlib
 import itertools
 import os
 import sys
 
 import pytest
-from fuzz.frames import answers, attacks, frame
+from fuzz.frames import answers, attacks
 from fuzz.honest import program, verdicts
 from fuzz.suites import suites
 from fuzz.values import is_exact, messages, plain, shape, text_of, trees
 from hypothesis import example, given, HealthCheck, Phase, settings, strategies as st
 
 from adversarial_rl.grader.answers import parse_tests
-from adversarial_rl.grader.codec import Link, no_handle, pack, unpack
+from adversarial_rl.grader.codec import no_handle, pack, unpack
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.pool import Job, Sandbox
@@ -35,7 +34,6 @@ def cases(n):
     phases = [Phase.explicit, Phase.generate, *[Phase.shrink] * bool(TIMES)]   # To shrink a failure takes minutes
     return settings(max_examples=n * (TIMES or 1), derandomize=not TIMES, deadline=None, database=None, phases=phases,
                     suppress_health_check=list(HealthCheck))
-
 
 
 @pytest.fixture(scope='module')
@@ -85,26 +83,6 @@ def test_reading_leaves_handles_alone(form):
         if '__hash__' not in str(e): raise
         return   # A key; it ends the test in a judge
     assert is_exact(x, [Inert])
-
-
-@cases(200)
-@given(st.lists(trees().map(text_of), max_size=4), st.binary(max_size=9), st.integers(1, 40))
-def test_frames_come_out_as_they_went_in(sent, noise, size):
-    "Whatever parts they arrive in; what follows them is a frame, too long, or cut off."
-    raw, (source, sink) = b''.join(map(frame, sent)) + noise, os.pipe()
-    link = Link(source, -1)
-    try:
-        for text in sent:
-            while len(link.buffer) < 4 + len(text):
-                os.write(sink, raw[:size])
-                raw = raw[size:]
-                link.buffer += link.read_part(size)
-            assert link.receive() == text
-        os.write(sink, raw)
-    finally: os.close(sink)
-    with contextlib.suppress(EOFError, ValueError):
-        while True: assert isinstance(link.receive(), bytes)
-    os.close(source)
 
 
 @cases(50)

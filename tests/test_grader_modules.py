@@ -49,19 +49,6 @@ EMPTY = ['(nothing(1) == np.array([2, 3])).all()', 'np.allclose(nothing(1), [2, 
          'np.all(np.abs(nothing(1) - np.array([2, 3])) < 1e-6)', 'not (np.abs(nothing(1) - [2, 3]) > 1e-6).any()',
          'not (nothing(1) != np.array([2, 3])).any()', '(np.array([2, 3]) == nothing(1)).all()',
          '(one(1) == np.array([2, 2])).all()', 'np.allclose([2, 2], one(1))', '(nothing(1) == [[2, 3]]).all()']
-HONEST = ['u, s, v = svd([[1., 2], [3, 4]])\nassert np.allclose(u * s @ v, [[1, 2], [3, 4]])',
-          'a = np.arange(6).reshape(3, 2)\nassert (a - center(a)).sum() == 0 and (same(a) >= same(a).min()).all()',
-          'assert (same([[1, 2], [1, 2]]) == np.array([1, 2])).all() and (same([3, 3]) == 3).all()',
-          'assert above(np.arange(3), 5).size == 0 and (above(np.arange(3), 5) == []).all()',
-          'a = np.zeros(2)\ngrow(a)\ngrow(a)\nassert (a == [2, 2]).all()',
-          'a = same([1, 2])\ngrow(a)\na += 1\nassert list(a) == [3, 4]',
-          'x = same([1, 2])\nassert type(x) == np.ndarray == type(x) and isinstance(x, np.ndarray)',
-          'assert repr(same([1, 2])) == "array([1, 2])"',
-          'assert same(same([1, 2]) * 2).tolist() == [2, 4] and np.array_equal(same([]), np.array([]))',
-          'assert str(same([1, 2])) == "[1 2]" and same([[1, 2]])[0][1] == 2',
-          'assert np.concatenate([same([1]), [2]]).sum() == 3',
-          'np.testing.assert_allclose(same([.1]), [.1])\nassert np.isclose(same([1]) / 3, 1 / 3).all()',
-          'import copy, pickle\nx = same([1])\nassert (copy.deepcopy(x) == x).all() and np.sort(same([2, 1]))[0] == 1']
 
 
 def graded(sandbox, program, tests):
@@ -100,9 +87,6 @@ def test_no_program_changes_a_package(off):
 def test_an_array_of_another_shape_is_not_equal():
     "Though numpy, by broadcasting, finds an empty array equal to everything."
     with Sandbox(1, modules=['numpy']) as s:
-        tests = [f'import numpy as np\n{test}' for test in HONEST]
-        o = graded(s, SHAPES, tests)
-        assert not [(test, said) for test, said in zip(tests, o.messages) if said]
         wrong = graded(s, SHAPES, [f'import numpy as np\nassert {test}' for test in EMPTY])
         assert not any(wrong.per_test), [test for test, passed in zip(EMPTY, wrong.per_test) if passed]
 
@@ -148,12 +132,6 @@ def test_nothing_else_of_site_packages_is_reached(off, in_test):
         program, tests = 'def show(text): print(text)', [program.replace('print(seen)', 'show(seen)\nassert True')]
     with Sandbox(1, off, modules=['numpy']) as s: o = graded(s, program, tests)
     assert o.passed and o.stdout == '[]\n', o
-
-
-def test_without_the_choice_numpy_is_absent():
-    with Grader(workers=1) as g:
-        o = g.grade_many([Job('import numpy')])[0]
-        assert o.kind == 'runtime_error' and 'ModuleNotFoundError' in o.message
 
 
 def test_memory_limits_hold_on_top_of_the_packages():

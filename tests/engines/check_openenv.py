@@ -109,15 +109,6 @@ def test_an_episode_brings_its_own_tests(running):
         with pytest.raises(RuntimeError, match='its own tests'): env.step(Submission(code=WRONG, tests=['assert True']))
 
 
-def test_http_grades_without_an_episode(running):
-    action = dict(code='def double(x): return x + 2', tests=['assert double(2) == 4', 'assert double(3) == 6'],
-                  function='double')
-    told = post(f'{running[1]}/step', dict(action=action))
-    assert told['reward'] == .5 and told['done'] and told['observation']['kind'] == 'assertion_failure'
-    assert 'prompt' in post(f'{running[1]}/reset', dict(split='held_out', index=1))['observation']
-    assert 'status' in post(f'{running[1]}/step', dict(action=dict(tests=[])))
-
-
 @pytest.mark.parametrize('wrong, message', [(dict(split='heldout'), 'must be one of'), (dict(index=10**6), 'problems'),
                                             (dict(index=-1), 'problems'), (dict(attempts=0), 'at least one')])
 def test_a_reset_says_what_is_wrong(running, wrong, message):
@@ -186,8 +177,6 @@ def test_its_validation_accepts_the_folder():
     command = [Path(sys.executable).parent/'openenv', 'validate', ENVIRONMENT]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-
-
 
 
 def test_a_server_that_is_killed_leaves_nothing(tmp_path):
