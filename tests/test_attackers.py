@@ -170,7 +170,9 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
 }
 
 
-@pytest.mark.parametrize('name', FATAL)
+SLOW = 'colliding numbers', 'nested containers'   # For the judge
+
+@pytest.mark.parametrize('name', [pytest.param(x, marks=pytest.mark.slow if x in SLOW else ()) for x in FATAL])
 def test_no_program_chooses_that_it_is_not_judged(name):
     caught = 'try: f(1)\nexcept Pair: pass\nassert f(1) == 2'
     for tests in ([*CHECKS, 'x = f(1)\nassert x == 2'], [caught, 'assert f(Pair(1)) == 3'],
@@ -180,6 +182,7 @@ def test_no_program_chooses_that_it_is_not_judged(name):
     assert grade(RIGHT, CHECKS).passed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('end', [EOFError('gone'), TimeoutError('timed out')])
 def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, end):
     "If a program of ours runs there afterwards; otherwise nothing is known about the program."
@@ -410,6 +413,7 @@ def test_a_program_is_asked_for_a_builtin_that_is_its_entry_point(name):
         (False,) * len(tests), (True,) * len(tests)]
 
 
+@pytest.mark.slow
 def test_tests_that_hang_take_no_other_test_with_them():
     "Each has three runs of the program before it, and then one of its own."
     hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
@@ -572,6 +576,7 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
 def twins(code, n=8): return [f'{code}\n# {k}' for k in range(n)]
 
 
+@pytest.mark.slow
 def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
     "Two slow tests of one suite would stop every program, the reference's too; a fifth of the time must do."
     slow = ('import time\n'
@@ -813,6 +818,7 @@ UNFAIR = [   # Tests that pass within half of the limits and fail within all of 
     ("assert f('[' * 300 + ']' * 300) == None", LOADS)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize('test, reference', UNFAIR)
 def test_no_valid_test_fails_its_own_reference(test, reference):
     fair = {RIGHT: 'assert f(1) == 2', FIB: 'assert f(6) == 8', CALC: 'assert f("2") == 2', LOADS: 'assert f("2") == 2'}
@@ -868,6 +874,7 @@ def test_no_container_in_place_of_another_masks_a_program(own, test):
     assert grade(right, [honest], function_name=['total', 'count']).passed
 
 
+@pytest.mark.slow
 def test_a_judge_has_the_time_to_decide_what_was_answered():
     code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
     heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({10 ** 7})' for n in range(4)]
