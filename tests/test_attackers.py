@@ -13,14 +13,11 @@ from hostile.testers import TESTS
 from adversarial_rl.core.files import resource
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
-from adversarial_rl.grader.forms import FUNCTIONS
 from adversarial_rl.grader.grading import grade, grade_many, run
 from adversarial_rl.grader.isolation import shared_libraries
-from adversarial_rl.grader.judge import judge
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
-from adversarial_rl.grader.template import own_user, Rehearsal
-from adversarial_rl.grader.test_cases import plan
+from adversarial_rl.grader.template import own_user
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, Problem
 
@@ -157,12 +154,8 @@ FATAL = {   # Programs that aim at the judge's process or at the kind of the ver
     'forged handle': 'import os\ndef f(x):\n    t = b\'["value", {"handle": [[], 1, 2, 3]}, []]\'\n'
                      '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
     'nested containers': 'def f(x): return [[] for _ in range(3 * 10**6)]',
-    'nested deep': 'import os\ndef f(x):\n    t = b"[" * 10**6 + b"]" * 10**6\n'
-                   '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
     'colliding numbers': 'def f(x): return {k * ((1 << 61) - 1): 0 for k in range(10**5)}',
-    'exception of SystemExit': 'class Out(SystemExit): pass\ndef f(x): raise Out(0)',
     'class instead of a function': 'class f(SystemExit): pass',
-    'unprintable error': 'class E(Exception):\n    def __str__(self): raise MemoryError\ndef f(x): raise E',
     'closed pipes': 'import os\ndef f(x): os.closerange(0, 64)',
     'named tuple with methods': 'from collections import namedtuple\nP = namedtuple("P", "startswith count")\n'
                                 'def f(x): return P(lambda *a: True, lambda *a: 2)',
@@ -196,14 +189,6 @@ def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, e
         for broken, judged in (False, True), (True, False):
             o = grade_many([(WRONG, CHECKS)], QUICK, sandbox=s)[0]
             assert (o.judged, o.passed) == (judged, False), o
-
-
-def test_all_templates_have_one_hash_seed():
-    "Otherwise a test could gamble on the order of a set."
-    seen = set()
-    for _ in range(3):
-        with Sandbox(workers=1) as s: seen.add(s.map([Job('print(hash("a"), list({"x", "y", "z", "w"}))')])[0].stdout)
-    assert len(seen) == 1
 
 
 INSTALLED = """import itertools, os
@@ -320,14 +305,6 @@ def test_a_long_answer_costs_little():
     assert time.perf_counter() - start < 10
 
 
-def test_hanging_tests_cost_one_limit_each(monkeypatch):
-    ran, whole = [], Sandbox.map
-    monkeypatch.setattr(Sandbox, 'map', lambda s, jobs, progress=None: ran.extend(jobs) or whole(s, jobs, progress))
-    slow, limits = 'def f(x):\n    while x > 9: x -= 1\n    return x', Limits(wall_seconds=20, cpu_seconds=1)
-    valid, = validate_many([(slow, [f'assert f(10**12 + {n}) == 9' for n in range(4)] + ['assert f(2) == 2'])], limits)
-    assert valid == [False] * 4 + [True] and len(ran) <= 7
-
-
 def test_a_script_cannot_hide_its_report():
     erase = ('import os\nassert f(1) == 2\nfor fd in range(3, 64):\n    try: os.ftruncate(fd, 0)\n'
              '    except OSError: pass\n')
@@ -395,22 +372,6 @@ def test_a_program_provides_its_entry_points_and_nothing_else(test):
     wrong, honest = grade_many([(code, [test], 'f') for code in (TAKEN[test], 'def f(x): return x')])
     assert not wrong.passed and wrong.judged == honest.judged
     assert wrong.kind in ('assertion_failure', 'runtime_error', 'unsupported')
-
-
-BUILTIN = {   # Entry point with a builtin's name -> its tests, and a right program
-    'sum': (['assert sum(1, 2) == 3', 'assert abs(sum(1, 2)) == 3', 'assert max(sum(1, 2), int("3")) == 3'],
-            'def sum(a, b): return a + b'),
-    'filter': (['assert list(filter([3, -1])) == [3]', 'assert len(filter([-1])) == 0 or filter([])'],
-               'def filter(xs): return [x for x in xs if x > 0]'),
-    'all': (['assert all(x for x in [1])', 'x = list([1])\nassert all(x)'], 'def all(x): return list(x) == [1]'),
-}
-
-
-@pytest.mark.parametrize('name', BUILTIN)
-def test_a_program_is_asked_for_a_builtin_that_is_its_entry_point(name):
-    tests, right = BUILTIN[name]
-    assert [grade(code, tests, function_name=name).per_test for code in ('', right)] == [
-        (False,) * len(tests), (True,) * len(tests)]
 
 
 @pytest.mark.slow
@@ -504,29 +465,6 @@ def test_no_folder_that_a_program_sees_is_one_of_this_machine():
     assert report.stdout == "['0x1021994'] True\n", report
 
 
-class Answers(Rehearsal):
-    "A link to a program that answers 1, which notes what happens in order."
-    def __init__(self, events):
-        self.events = events
-        super().__init__(['compiled'], ['ready'], *[['value', 1, [], []]] * 9)
-
-    def send(self, form):
-        self.events.append('sent')
-
-
-def test_nothing_of_a_verdict_comes_before_the_last_question(monkeypatch):
-    "A program could time it."
-    events, compare = [], FUNCTIONS['Eq']
-    monkeypatch.setitem(FUNCTIONS, 'Eq', lambda x, y: events.append('decided') or compare(x, y))
-    tests = [plan(test, ('f',)) for test in ('assert f(1) == 2', 'assert f(2) == 1 or f(3) == 1',
-                                             'assert not f(4) == f(5)', 'assert 1 == f(6)')]
-    judge(Answers(events), tests, lambda kind, *_: events.append(kind))
-    verdicts = [n for n, event in enumerate(events) if event in ('decided', 'ok', 'assertion_failure')]
-    last = max(n for n, event in enumerate(events) if event == 'sent')
-    assert events.count('sent') == 6 and [n for n in verdicts if n < last] == [0]   # That of the program itself
-    assert [events[n] for n in verdicts[1:]].count('decided') == 5
-
-
 LOOPS = ['def check(candidate):\n    for a, b in [(1, 2), (2, 3), (3, 4)]:\n        assert candidate(a) == b\ncheck(f)',
          'for n in range(1, 4):\n    assert f(n) == n + 1, f"{f(n)} for {n}"',
          'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
@@ -613,18 +551,6 @@ def test_a_valid_test_is_far_from_the_deepest_recursion():
     assert validate_many([(plain, tests, 'f')]) == [[True, False, False, False]]
     assert grade(helped, tests, function_name='f').per_test == (True, True, False, False)
     assert grade(spread, tests[:1], function_name='f').passed
-
-
-def test_filled_values_are_checked_as_tests_are():
-    "Neither chance nor a lack of memory can make the value that a reference filled in fail its equals."
-    def usable(code, *tests):
-        problem = Problem('f', 'Something.', 'def f(x):', ('assert f(0) == 0',), code)
-        [[suite]] = judge_suites([problem], [[list(tests)]], fill=True)
-        return suite.usable
-    luck = 'import random\ndef f(x): return random.sample(range(1000), x)'
-    large = 'def f(x): return len(bytes(x))'
-    assert usable(luck, 'assert f(5) == 0') == []
-    assert usable(large, f'assert f({440 << 20}) == 0', 'assert f(7) == 0') == ['assert f(7) == 7']
 
 
 @pytest.mark.parametrize('name', ['Point', 'point', 'Grid_point'])
@@ -745,19 +671,15 @@ CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test_more(self): s
 SUITE = 'suite = unittest.TestLoader().loadTestsFromTestCase(T)\n'
 RUN_BY_US = {   # Files of tests of which Python, pytest or unittest would run a part that the file itself does not
     'default': ONE + 'def test_more(n=5, *, m=6):\n    assert f(n) == m\n', 
-    'docstring': '"""Tests."""\n' + ONE + MORE,
-    'assert': 'assert f(0) == 1\n' + MORE, 'print': MORE + 'print(f(3))', 'one called': ONE + MORE + 'test_zero()',
+    'assert': 'assert f(0) == 1\n' + MORE, 'one called': ONE + MORE + 'test_zero()',
     'case': CASE + 'print(f(0))',
     'class': 'assert f(0) == 1\nclass TestMore:\n    def test_more(self): assert f(5) == 6\n',
-    'runner': f'{CASE}{SUITE}runner = unittest.TextTestRunner()\nrunner.run(suite)',
     'exit of main': f'import sys\n{CASE}sys.exit(unittest.main())'}
 RUN_BY_PYTEST = {   # Files of which only pytest or unittest knows how to run a part
     'parameters': ONE + '@mark.parametrize("a, b", [(1, 2)])\ndef test_more(a, b):\n    assert f(a) == b\n',
     'fixture': ONE + 'def test_more(number):\n    assert f(number) == 6\n',
-    'generator': ONE + 'def test_more():\n    yield\n    assert f(5) == 6\n',
     'setup': 'CASES = []\ndef setup_module(): CASES.append(5)\ndef test_it():\n    for x in CASES: assert f(x) == 6',
     'skip': '@mark.skip\n' + MORE + ONE,
-    'own base': 'class Base: pass\nclass TestMore(Base):\n    def test_more(self): assert f(5) == 6\nassert f(0) == 1',
     'exit inside': 'import sys\ndef main():\n    assert f(0) == 1\n    sys.exit(0)\nmain()'}
 
 
@@ -826,14 +748,6 @@ def test_no_valid_test_fails_its_own_reference(test, reference):
     assert validate_many([(reference, [test, fair[reference]], 'f')]) == [[False, True]]
 
 
-def test_no_part_of_a_valid_test_raises():
-    "It may fail at once for the reference, which passes, and take all the time of another right program."
-    plain = 'def f(n): return n * f(n - 1) if n else 1'
-    tests = ['assert f(5) == 120 or f(-1) == 0', 'assert (f(5) == 120 or 1 / 0) == True', 'assert f(4) == 24 or f(3)']
-    assert validate_many([(plain, tests, 'f')]) == [[False, False, True]]
-    assert grade(plain, tests, function_name='f').passed   # As in Python, where it is nobody's weapon
-
-
 HOLDS = [f'assert f({n}) != bytes(240 * 2 ** 20)' for n in range(4)]
 
 
@@ -857,21 +771,6 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     code = f'import ctypes, os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    if n > 1: {end}\n    return x + 1'
     o = grade(code, [f'assert f({n}) == {n + 1}' for n in range(6)], function_name='f')
     assert o.judged and not o.passed and sum(o.per_test) < 6
-
-
-@pytest.mark.parametrize('test', [
-    'assert total(PRICES.values()) == 6', 'assert total(PRICES.keys()) == 6', 'assert total(PRICES.items()) == 6',
-    'p = PRICES.values()\nassert total(p) == 6', 'assert total(iter(PRICES)) == 6',
-    'assert total(reversed(PRICES)) == 6',
-    'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(total(PRICES.values()), 6)'])
-@pytest.mark.parametrize('own', ['OrderedDict(a=6)', 'deque([6])', 'dict(a=6)', 'Counter(a=6)'])
-def test_no_container_in_place_of_another_masks_a_program(own, test):
-    "Its views and iterators were no plain data, so its program was left out with all its tests."
-    code = f'from collections import *\nPRICES = {own}\ndef total(xs): return 0'
-    assert grade(code, [test, 'assert total([1]) == 1'], function_name=['total', 'PRICES']).judged
-    right = 'from collections import *\ndef count(s): return OrderedDict(Counter(s))\ndef total(xs): return sum(xs)'
-    honest = 'd = count("aab")\nassert total(d.values()) == 3 and len(list(d.items())) == 2'
-    assert grade(right, [honest], function_name=['total', 'count']).passed
 
 
 @pytest.mark.slow

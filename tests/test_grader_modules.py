@@ -184,12 +184,3 @@ def f(x): return [0]"""
         for name in '', 'f': assert g.grade('def f(x): return [x]', tests, name).passed
 
 
-@pytest.mark.parametrize('off', HOSTS[:3])
-def test_programs_draw_random_numbers_of_their_own(off):
-    "So none is right by drawing what another drew; the generator of numpy is imported before any program starts."
-    code = 'import numpy as np\ndef f(): return float(np.random.rand())'
-    with Sandbox(1, off=off, modules=['numpy']) as s:
-        drawn = [report.steps[1].message for report in s.map([Job(f'{code}  # {n}', ('f()',)) for n in range(4)])]
-    assert len(set(drawn)) == 4, drawn
-
-

@@ -114,29 +114,6 @@ for off in (), ('namespaces', 'landlock'):
     assert done.stdout == 'memory_limit ok True\n' * 2, done
 
 
-CLOCKS = '''import os, time
-seen = []
-for n in range(1, 200):
-    for read in time.clock_gettime, time.clock_getres:
-        for kind in 2, 1, 0, 6:
-            try: seen.append((n, read(~n << 3 | kind)))
-            except OSError: pass
-print(seen, time.process_time() > 0, time.thread_time() > 0, time.monotonic() > 0)'''
-
-
-def test_no_program_reads_the_processor_time_of_its_judge():
-    for off in (), ('namespaces',), ('namespaces', 'landlock', 'user'):
-        with Sandbox(1, off) as s: report = s.map([Job(CLOCKS)])[0]
-        if 'seccomp' in report.layers: assert report.stdout == '[] True True True\n'
-
-
-def test_a_script_and_a_program_hand_each_other_files():
-    program = 'def f(a, b): open(b, "w").write(open(a).read().upper())'
-    script = 'open("a", "w").write("x")\nf("a", "b")\nassert open("b").read() == "X"'
-    o = grade(program, [script], function_name='f')
-    if 'namespaces' in o.layers: assert o.passed, o   # Elsewhere nobody may write
-
-
 def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path, monkeypatch):
     "The template finds that its parent is another process than the one that began it."
     root = tmp_path/'sandbox'

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader import grading
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
@@ -212,48 +211,6 @@ def test_forked_client_gets_its_own_sandbox():
         os._exit(0 if ok else 1)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     assert run('print(3)').stdout == '3\n' and default_sandbox() is mine
-
-
-def test_report_of_a_closed_sandbox():
-    s = Sandbox(workers=1)
-    s.close()
-    s.close()
-    with pytest.raises(RuntimeError, match='closed'): s.map([Job('1')])
-
-
-class Counting(Sandbox):
-    "A sandbox that counts the programs it starts."
-    started = 0
-
-    def map(self, jobs, progress=None):
-        self.started += len(jobs)
-        return super().map(jobs, progress)
-
-
-SUITES = [[f'assert f({n}) == {n}' for n in own] for own in ((0, 1), (2, 3), (1, 4, 5))]
-FORGETFUL = {
-    'right': 'def f(x): return x',
-    'wrong': 'def f(x): return x if x < 3 else 0',
-    'stopped': 'def f(x):\n    while x == 3: x = 3\n    return x',
-    'ended': 'def f(x): return x if x < 5 else f(x)',
-    'hungry': 'def f(x): return x if x < 4 else sum([0] * 10 ** 9)',
-    'breaks': 'def f(x): return x // (x - 2) * 0 + x',
-    'not loaded': 'def f(x: absent): return x'}
-
-
-@pytest.mark.parametrize('name', FORGETFUL)
-def test_a_program_that_remembers_nothing_has_the_verdicts_of_one_process_for_each_author(name, monkeypatch):
-    "It has one process for all of them, and more only where a test stops it."
-    tests = tuple(dict.fromkeys(t for suite in SUITES for t in suite))
-    job = Job(FORGETFUL[name], tests, QUICK, ('f',), tuple(map(frozenset, SUITES)))
-    with Counting(1) as sandbox:
-        [together] = grade_many([job], sandbox=sandbox)
-        once, sandbox.started = sandbox.started, 0
-        monkeypatch.setattr(grading, 'stateless', lambda code: False)
-        [apart] = grade_many([job], sandbox=sandbox)
-    assert (together.kind, together.per_test) == (apart.kind, apart.per_test)
-    assert (once == 1) == (name in ('right', 'wrong', 'ended', 'breaks', 'not loaded')), once
-    assert name == 'not loaded' or sandbox.started >= 3
 
 
 REMEMBERING = ('seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)',

@@ -151,34 +151,6 @@ def client_in_a_program(process, url):
         client.join()
 
 
-def settled(pid, folder):
-    "The processes and files below a server, once they have been the same for a second."
-    def seen(): return descendants(pid), set(folder.rglob('*'))
-    def same():
-        first = seen()
-        time.sleep(1)
-        return seen() == first
-    assert until(same)
-    return seen()
-
-
-def test_a_client_that_is_killed_leaves_nothing(running, place):
-    "Its program ends, and the server has the processes and files of before."
-    process, url = running
-    async def play(): return await asyncio.gather(*(episode(url, n) for n in range(8)))
-    asyncio.run(play())
-    before, files = settled(process.pid, place)
-    with client_in_a_program(process, url) as client: client.kill()
-    assert until(lambda: not descendants(process.pid) - before), 'processes are left'
-    assert until(lambda: set(place.rglob('*')) == files), 'files are left'
-
-
-def test_its_validation_accepts_the_folder():
-    command = [Path(sys.executable).parent/'openenv', 'validate', ENVIRONMENT]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 def test_a_server_that_is_killed_leaves_nothing(tmp_path):
     with server(tmp_path) as (process, url):
         asyncio.run(episode(url, 0))
