@@ -4,7 +4,6 @@ import symtable
 import pytest
 from in_python import opens_files
 
-from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many
 
 CASES = {
@@ -94,10 +93,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                  '    def emit(self, x):\n        for h in self.h: h(self, x)\n    def size(self): return len(self.h)',
                  ['got = []\nb = Bus()\nb.on(lambda bus, x: got.append((bus.size(), x)))\nb.emit(5)\n'
                   'assert got == [(1, 5)]']),
-    'decorated recursion': ('def memo(f):\n    c = {}\n    def g(n):\n        if n not in c: c[n] = f(n)\n'
-                            '        return c[n]\n    return g',
-                            ['@memo\ndef fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)\n'
-                             'assert fib(10) == 55']),
     'iterator that calls': ('def total(xs): return sum(xs)\ndef inc(x): return x + 1',
                             ['assert total(map(inc, [1, 2])) == 5', 'assert total(inc(x) for x in [1, 2]) == 5']),
     'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
@@ -156,30 +151,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          's.d["a"][0] -= 1\nassert s.total() == 2\ns.d.clear()\nassert s.total() == 0',
          'def test():\n    s = Store()\n    for i in range(20): s.d[i] = [i]\n    assert s.total() == 190\ntest()',
          'log.append(9)\ninc()\nassert log == [9, 1]']),
-    'imports of the program': (
-        'RATE = 2\ndef area(w, h): return w * h\ndef sum(xs): return len(xs)',
-        ['import candidate\ndef test_f():\n    area = candidate.area(2, 3)\n    assert area == 6',
-         'import candidate\nfor w, h, area in [(1, 2, 2), (3, 4, 12)]:\n    assert candidate.area(w, h) == area',
-         'import math, candidate as c\nassert c.area(2, 3) == math.floor(6.5)',
-         'import candidate\nassert candidate.RATE == 2',
-         'import candidate\narea = candidate.area\nfor x in range(3): assert area(x, 1) == x',
-         'try:\n    from candidate import area\nexcept ImportError:\n    area = None\nassert area(2, 3) == 6',
-         'import candidate\nassert candidate.sum([5, 6]) == 2 and sum([5, 6]) == 11',
-         'from candidate import sum as count\nassert count([5, 6]) == 2 and sum([5, 6]) == 11',
-         'from candidate import area, sum\nassert sum([5, 6]) == area(1, 2)',
-         'def test_f():\n    from candidate import sum\n    assert sum([5, 6]) == 2']),
-    'exceptions in a context': (
-        'import contextlib\nclass Conn:\n    closed = False\n    def __enter__(self): return self\n'
-        '    def query(self, q):\n        if not q: raise LookupError("empty")\n        return q\n'
-        '    def __exit__(self, kind, e, tb):\n        self.closed, self.text = True, str(e)\n'
-        '        return kind is not None and issubclass(kind, KeyError)\n'
-        '@contextlib.contextmanager\ndef told(x):\n    try: yield x\n    except ValueError: x.append(1)',
-        ['c = Conn()\ntry:\n    with c:\n        1 / 0\nexcept ZeroDivisionError: pass\nassert c.closed',
-         'c = Conn()\ntry:\n    with c: c.query("")\nexcept LookupError as e: text = str(e)\n'
-         'assert c.closed and text == "empty"',
-         'with Conn() as c: {}["a"]\nassert c.text == "\'a\'"', 'with Conn(): raise KeyError(1)\nassert True',
-         'class Own(Exception): pass\ntry:\n    with Conn(): raise Own("x")\nexcept Own: ok = 1\nassert ok',
-         'with told([]): int("x")\nassert told']),
     'an exception for a missing file': (
         'def f(x): open("/nonexistent/q")',
         ['try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0']),
@@ -224,24 +195,16 @@ UNSUPPORTED = {
                                                      'f(3) == 5\nassert f(1) == 7', 'assert f(1) == 7\nf(1) == 2',
                                                      'def test_f(): return f(1) == 2']),
     'tests that do not parse': (RIGHT_F, ['assert f(1) = 2', 'f(', 'assert f(1) == 2\n  x']),
-    'absent modules': ('def f(x): return x', ['import solution\nassert solution.f(1) == 1',
-                                              'from no_such_package.part import a\nassert f(1) == a']),
     'adds objects': ('class V:\n'
                      '    def __init__(self, x): self.x = x\n'
                      '    def __add__(self, o): return V(self.x + o.x)',
                      ['a = V(1)\nb = V(2)\nassert (a + b).x == 3']),
-    'derives from a class': ('class A:\n    def f(self): return 1', ['class B(A): pass\nassert B().f() == 1']),
     'asynchronous': ('async def f(x): return x', ['import asyncio\nassert asyncio.run(f(3)) == 3']),
     'an enum of the program': ('import enum\nclass C(enum.Enum):\n    RED = 1\ndef f(x): return C.RED',
                                ['assert f(1) == C.RED', 'assert f(1) is C.RED']),
-    'captured output': ('def f(x): print(x)',
-                        ['import io, contextlib\nb = io.StringIO()\nwith contextlib.redirect_stdout(b): f(3)\n'
-                         'assert b.getvalue() == "3\\n"']),
     'objects in order': ('class P:\n    def __init__(self, x): self.x = x\n'
                          '    def __lt__(self, o): return self.x < o.x',
                          ['a = [P(2), P(1)]\nassert [p.x for p in sorted(a)] == [1, 2]']),
-    'identity': ('x = []\ndef f(y=x): return y',
-                 ['assert f() is f()', 'x = []\ny = f(x)\nassert y is x', 'class P: pass\np = P()\nassert f(p) is p']),
     'mock': ('def f(m): m.go(1)',
              ['from unittest.mock import Mock\nm = Mock()\nf(m)\nm.go.assert_called_once_with(1)']),
 }
@@ -327,16 +290,5 @@ def test_a_test_that_the_reference_fails_has_no_verdict_for_any_program():
     assert o.kind == 'assertion_failure'
     assert not grade(code, ['assert f(1).x == 1'], function_name='f', reference='def g(').judged
     assert grade(code, ['assert f(1).x == 1'], function_name='f', reference=' \n').passed
-
-
-def test_a_script_may_read_large_containers_often():
-    code = ('class W:\n    def __init__(self): self.xs, self.ps = list(range(20_000)), [P(i) for i in range(1000)]\n'
-            '    def at(self, i): return self.xs[i]\nclass P:\n    def __init__(self, i): self.i = i')
-    test = 'w = W()\nassert w.xs[5] == 5\nfor i, p in enumerate(w.ps): assert p.i == i == w.at(i)'
-    o = grade(code, [test], function_name=['W', 'P'], limits=Limits(cpu_seconds=5, wall_seconds=60))
-    assert o.passed, o   # By sending the whole list each time it would take longer
-    code = 'TABLE = list(range(20_000))\ndef f(i): return TABLE[i]'
-    test, limits = 'for i in range(1000): assert f(i) == TABLE[i]', Limits(cpu_seconds=5, wall_seconds=60)
-    assert grade(code, [test], function_name=['f', 'TABLE'], limits=limits).passed
 
 
