@@ -1,6 +1,6 @@
 "Exceptions cross between tests and program as plain Python has them: with their classes, contents and methods."
 import pytest
-from in_python import opens_files, passes
+from in_python import passes
 
 from adversarial_rl.grader.grading import grade
 
@@ -36,7 +36,6 @@ def caused(x):
     except KeyError as e: raise ValueError('caused') from e
 def both(x): raise Both(x)
 def loads(x): return json.loads(x)
-def opens(): return open('/no/such/file')
 def final(g, end):
     try: return g()
     finally: end()
@@ -65,7 +64,7 @@ def wraps():
     try: yield
     except KeyError as e: raise Bad('w') from e
 '''
-NAMES = '''Base Bad Worse Both Node Shown f bad caused both loads opens safe name retry gives_up wraps final keeps_on
+NAMES = '''Base Bad Worse Both Node Shown f bad caused both loads safe name retry gives_up wraps final keeps_on
 Counted'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
@@ -128,7 +127,6 @@ FAIL = {   # Programs, and tests that they do not pass
 def test_right_programs_pass(name):
     assert passes(PROGRAM, PASS[name])
     o = grade(PROGRAM, [PASS[name]], function_name=NAMES)
-    if 'missing file' in name and not opens_files(o): pytest.skip('no program opens files on this host')
     assert o.passed, o
 
 
