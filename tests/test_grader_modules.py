@@ -38,12 +38,7 @@ WRONG = ['assert total([1, 2]) == 4', 'assert twice([1, 2]) == [2, 5]',
 
 SHAPES = """import numpy as np
 def nothing(x): return np.zeros((0, 1))
-def one(x): return np.array([2])
-def same(x): return np.array(x)
-def svd(m): return np.linalg.svd(np.array(m))
-def center(m): return np.mean(m, axis=0)
-def above(a, n): return a[a > n]
-def grow(a): a += 1"""
+def one(x): return np.array([2])"""
 EMPTY = ['(nothing(1) == np.array([2, 3])).all()', 'np.allclose(nothing(1), [2, 3])',
          'np.isclose(nothing(1), [2, 3]).all()',
          'np.all(np.abs(nothing(1) - np.array([2, 3])) < 1e-6)', 'not (np.abs(nothing(1) - [2, 3]) > 1e-6).any()',

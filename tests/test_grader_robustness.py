@@ -1,6 +1,5 @@
 "What happens to the grader on odd machines and in odd processes: low limits, ignored signals, no /proc, many threads."
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -73,31 +72,18 @@ def test_signals_that_the_parent_ignores_or_blocks(before):
 
 
 @LINUX
-@pytest.mark.parametrize('flag, least, enough', [('-n', 6, 64), ('-u', 2, 60)])
-def test_low_limits_give_one_message_and_leave_nothing(tmp_path, flag, least, enough):
-    "As an ordinary user, because root may start any number of processes."
-    become = []
-    if flag == '-u' and os.getuid() == 0: become = ['setpriv', '--reuid=64123', '--regid=64123', '--clear-groups']
-    if flag == '-u' and os.getuid() != 0: pytest.skip('other processes of this user count')
-    python, path = sys.executable, str(Path(pool.LIBRARY))
-    if become:
-        python, path = '/usr/bin/python3', str(tmp_path.parent/'library')
-        if not shutil.which('setpriv') or not os.path.exists(python): pytest.skip('no other user here')
-        shutil.copytree(Path(pool.LIBRARY)/'adversarial_rl', tmp_path.parent/'library'/'adversarial_rl')
-        for folder in tmp_path.parents: folder.chmod(0o755) if str(folder).startswith('/tmp/') else None
+def test_few_open_files_give_one_message_and_leave_nothing(tmp_path):
     said = []
-    for limit in (least, least + 3, least + 8, enough):
+    for limit in (6, 9, 14, 64):
         home = tmp_path/str(limit)
         home.mkdir()
-        home.chmod(0o777)
-        line = f'ulimit {flag} {limit}; exec timeout 60 {python} -B -c "$0"'
-        done = subprocess.run([*become, 'bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
-                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=path))
+        line = f'ulimit -n {limit}; exec timeout 60 {sys.executable} -B -c "$0"'
+        done = subprocess.run(['bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
+                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=str(pool.LIBRARY)))
         said.append(done.stdout)
         assert not list(home.iterdir()), (limit, done)
         if done.stdout: assert (done.returncode, done.stdout.count('\n'), 'infra' in done.stdout) == (0, 1, False)
-    assert said[-1] == 'success\n', said
-    assert [x for x in said if 'ulimit -n' in x], said
+    assert said[-1] == 'success\n' and [x for x in said if 'ulimit -n' in x], said
 
 
 @LINUX
