@@ -302,7 +302,7 @@ def test_a_long_answer_costs_little():
     parse_tests('assert f([1],[1],\n' * 40_000, 'f')
     long = f'assert f([{",".join(["1"] * 7000)}]) == 0'
     for test in parse_tests(long, 'f') or [long]: judge_suites(starter_problems('held_out', 1), [[[test]]], fill=True)
-    assert time.perf_counter() - start < 10
+    assert time.perf_counter() - start < 60
 
 
 def test_a_script_cannot_hide_its_report():
@@ -595,7 +595,7 @@ def test_a_program_gains_nothing_by_the_class_that_it_claims(kind):
                  'a.items == [1, 2]', 'a.items.count(3) == 4', 'sorted(a.items) == [3]', '[x for x in a.items] == [7]',
                  'a.items[0] == 9 and a.items[1:] == [3]')]]
     o = grade(LIES.replace('KIND', kind), tests, function_name=['f', 'A'])
-    assert o.judged and not any(o.per_test) and o.seconds < 10, o
+    assert o.judged and not any(o.per_test) and o.seconds < 20, o
 
 
 QUIET = {   # What a program could leave with the kernel for a later one, or use up -> program, what it prints
