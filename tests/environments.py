@@ -3,8 +3,8 @@
     python tests/environments.py colab    # Needs Python 3.13 and several gigabytes: PyTorch comes with CUDA
     python tests/environments.py kaggle --python python3.12 --only 01_play_one_round 03_fool_the_grader
 
-Each notebook runs in an empty folder, so its setup cell fetches the project (the last commit of this clone) and
-installs what it needs. First it checks that pip would not replace PyTorch. The exit code is 0 if nothing failed.
+Each notebook runs in an empty folder, so its first cell installs the project (the last commit of this clone) with
+what it needs. First it checks that pip would not replace PyTorch. The exit code is 0 if nothing failed.
 """
 import argparse
 import configparser
@@ -25,7 +25,7 @@ PINS = dict(
     kaggle=dict(python='python3.12',
                 packages='torch==2.11.0 transformers==5.15.0 ipywidgets==8.1.5 fastcore<2 ipykernel pandas '
                          'matplotlib numpy'))
-SOURCE = 'https://github.com/adversarial-rl/adversarial_rl'   # Git takes this clone in its place
+ZIP = 'https://github.com/adversarial-rl/adversarial_rl/archive/HEAD.zip'
 KEPT = ('torch', 'ipywidgets', 'ipython', 'numpy', 'pandas')   # What pip may not touch
 RUNNER = '''
 import sys, nbformat
@@ -90,10 +90,10 @@ def visit(python, notebook, folder)->str:
     place = folder/notebook.stem
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    shutil.copy(notebook, place)
+    subprocess.run(['git', 'archive', '--prefix=project/', '-o', place/'HEAD.zip', 'HEAD'], cwd=ROOT, check=True)
+    (place/notebook.name).write_text(notebook.read_text().replace(ZIP, f'file://{place}/HEAD.zip'))
     env = {k: v for k, v in os.environ.items() if k not in ('PYTHONPATH', 'VIRTUAL_ENV')}
     env |= dict(ARL_QUICK='1', OMP_NUM_THREADS='1', PYDEVD_DISABLE_FILE_VALIDATION='1',
-                GIT_CONFIG_COUNT='1', GIT_CONFIG_KEY_0=f'url.{ROOT}.insteadOf', GIT_CONFIG_VALUE_0=SOURCE,
                 PATH=f'{Path(python).parent}:{os.environ["PATH"]}',
                 JUPYTER_PATH=f'{Path(python).parent.parent}/share/jupyter')
     command = [python, '-W', 'ignore', '-c', RUNNER, notebook.name]

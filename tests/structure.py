@@ -51,26 +51,6 @@ def arrows(found):
     return sorted({(m.name, other) for m in found for other in m.imports() if other in known - {m.name}})
 
 
-def rooms(found):
-    "What one sees first: the chapters, or the modules of a library that has none."
-    return sorted({m.chapter for m in found})
-
-
-def between_rooms(found):
-    "Who imports whom, chapter by chapter."
-    pairs = {(a.partition('.')[0], b.partition('.')[0]) for a, b in arrows(found)}
-    return sorted((a, b) for a, b in pairs if a != b)
-
-
-def nodes(module):
-    "Size of a module that does not depend on its layout: nodes of its syntax tree without annotations and imports."
-    tree = ast.parse(module.source)
-    for x in ast.walk(tree):
-        if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef)): x.returns = None
-        if isinstance(x, ast.arg): x.annotation = None
-    return sum(not isinstance(x, (ast.Import, ast.ImportFrom, ast.alias)) for x in ast.walk(tree))
-
-
 def upward(found):
     "Imports from a chapter to a later one."
     def place(name): return CHAPTERS.index(name.partition('.')[0])
@@ -120,18 +100,9 @@ def cells(module):
     return [len(p.strip().splitlines()) for p in parts]
 
 
-def functions(module):
-    return [x for x in ast.walk(module.tree) if isinstance(x, (ast.FunctionDef, ast.AsyncFunctionDef))]
-
-
-def positional(function):
-    return [a.arg for a in function.args.posonlyargs + function.args.args if a.arg not in ('self', 'cls')]
-
-
 def settings(found):
     "Fields of the dataclasses that commands read."
-    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig',
-             'IntervalConfig'}   # Its name before the chapters
+    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig'}
     classes = [x for m in found for x in m.tree.body if isinstance(x, ast.ClassDef) and x.name in names]
     return [f'{c.name}.{x.target.id}' for c in classes for x in c.body if isinstance(x, ast.AnnAssign)]
 
@@ -142,27 +113,16 @@ def figures(root=ROOT):
     ini.read(root / 'settings.ini', encoding='utf-8')
     lines = [line for m in found for line in written(m)]
     public = [x for m in found for x in m.tree.body if not getattr(x, 'name', '_').startswith('_')]
-    every = [f for m in found for f in functions(m)]
-    bare = [f for f in every if isinstance(f.returns, ast.Name) and f.returns.id in ('list', 'dict')]
     return {
-        'rooms: chapters, or modules without chapters': len(rooms(found)),
-        'imports between rooms': len(between_rooms(found)),
+        'chapters': len(CHAPTERS),
         'modules': len(found),
         'imports between modules': len(arrows(found)),
-        'imports to a later chapter': len(upward(found)) if '.' in found[0].name else 'no chapters',
+        'imports to a later chapter': len(upward(found)),
         'modules in a circle': len(circles(found)),
         'public names': len(public),
-        'nodes of the syntax trees, without annotations and imports': sum(map(nodes, found)),
         'lines': len(lines),
-        'characters': sum(map(len, lines)),
-        'lines over 120 columns': sum(len(x) > 120 for x in lines),
-        'lines over 160 columns': sum(len(x) > 160 for x in lines),
-        'longest line': max(map(len, lines)),
         'exported cells over 25 lines': sum(n > 25 for m in found for n in cells(m)),
         'longest exported cell': max(n for m in found for n in cells(m)),
-        'functions with over four positional arguments': sum(len(positional(f)) > 4 for f in every),
-        'most positional arguments': max(len(positional(f)) for f in every),
-        'functions that return a bare list or dict': len(bare),
         'settings': len(settings(found)),
         'console scripts': len(ini['DEFAULT']['console_scripts'].split()),
         'characters of the README': len((root / 'README.md').read_text()),

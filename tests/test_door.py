@@ -1,9 +1,9 @@
 "The companions' first cell in an empty folder, and runs that go on where an earlier session kept them."
+import configparser
 import json
 import os
 import shlex
 import shutil
-import site
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +11,7 @@ from pathlib import Path
 import processes
 import pytest
 
+import adversarial_rl
 from adversarial_rl.core import commands
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.machine import platform
@@ -19,9 +20,13 @@ from adversarial_rl.show import live
 from adversarial_rl.show.companion import Session
 
 ROOT = Path(__file__).resolve().parent.parent
-SOURCE = 'https://github.com/adversarial-rl/adversarial_rl'
-# The installed packages without this project, whose folder a .pth file names
-PACKAGES = 'import sys; sys.path += ' + repr([p for p in (*site.getsitepackages(), *sys.path) if 'site-packages' in p])
+ZIP = 'https://github.com/adversarial-rl/adversarial_rl/archive/HEAD.zip'
+# Run a cell, then show where the project was found and where runs are kept
+AFTER = """import sys
+from IPython.core.interactiveshell import InteractiveShell
+InteractiveShell.instance().run_cell(sys.stdin.read()).raise_error()
+import adversarial_rl
+print(adversarial_rl.__version__, adversarial_rl.__file__)"""
 
 
 def code_cells(name):
@@ -29,61 +34,49 @@ def code_cells(name):
     return [''.join(c['source']) for c in book['cells'] if c['cell_type'] == 'code']
 
 
-def first_cell(folder, source=''):
-    "Run it as a newcomer's notebook in this folder does, with another address in place of the project's."
-    git = dict(GIT_CONFIG_COUNT='1', GIT_CONFIG_KEY_0=f'url.{source}.insteadOf', GIT_CONFIG_VALUE_0=SOURCE)
-    env = {k: v for k, v in os.environ.items() if k != 'PYTHONPATH'} | git | dict(
-        PIP_NO_INDEX='1', PIP_FIND_LINKS='', PIP_CONFIG_FILE=os.devnull)
-    cell = f'{PACKAGES}\n{code_cells("02")[0]}\nprint(Path.cwd(), set_up.__module__, session.folder("x"))'
-    return subprocess.run([sys.executable, '-S', '-c', cell], cwd=folder, env=env, capture_output=True, text=True)
+def first_cell(python, folder, source=ZIP):
+    "Run it as a notebook in this folder does, with another address in place of the project's; the last line printed."
+    env = {k: v for k, v in os.environ.items() if k != 'PYTHONPATH'} | dict(
+        PIP_NO_INDEX='1', PIP_NO_BUILD_ISOLATION='0', PIP_CONFIG_FILE=os.devnull)   # 0 is how pip spells this
+    done = subprocess.run([python, '-c', AFTER], cwd=folder, env=env, capture_output=True, text=True,
+                          input=code_cells('02')[0].replace(ZIP, str(source)))
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    assert ' cores, float32' in done.stdout or ' core, float32' in done.stdout
+    return done.stdout.splitlines()[-1].split()
 
 
-def copied(folder):
-    "The project's files, without what a clone does not have."
-    names = subprocess.run(['git', 'ls-files', '-co', '--exclude-standard'], cwd=ROOT, capture_output=True, text=True,
-                           check=True).stdout.splitlines()
-    for name in names:
-        if not (ROOT/name).is_file(): continue
-        (folder/name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT/name, folder/name)
-    return folder
+def environment(folder, *paths):
+    "The interpreter of a new environment that has the installed packages, and these folders first."
+    subprocess.run([sys.executable, '-m', 'venv', '--without-pip', folder], check=True)
+    shared = [*map(str, paths), *[x for x in sys.path if x.endswith('site-packages')]]
+    next((folder/'lib').glob('python*/site-packages')).joinpath('outer.pth').write_text('\n'.join(shared))
+    return folder/'bin'/'python'
 
 
-def said_where(done, folder):
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-1].split() == [str(folder), 'adversarial_rl.show.companion', 'output/x']
-    assert ' cores, float32' in done.stdout
+def test_in_a_clone_the_first_cell_installs_nothing(tmp_path):
+    python = environment(tmp_path/'env', ROOT)
+    for folder in ROOT/'nbs'/'train', ROOT:   # Where it starts, and where it is after the first time
+        assert first_cell(python, folder, 'nowhere')[1] == f'{ROOT}/adversarial_rl/__init__.py'
 
 
-def test_it_clones_the_project(tmp_path):
-    origin = copied(tmp_path/'origin')
-    for words in (['init', '-q'], ['add', '-A'], ['-c', 'user.name=x', '-c', 'user.email=x', 'commit', '-qm', 'x']):
-        subprocess.run(['git', *words], cwd=origin, check=True)
+def test_elsewhere_it_replaces_an_older_project(wheel, tmp_path):
+    "Here by a zip of a later version; pip takes one from a folder as it does from the address."
+    later = tmp_path/'adversarial_rl-HEAD'
+    shutil.copytree(ROOT, later, ignore=shutil.ignore_patterns('.*', 'output', 'run', 'build', '*.egg-info', 'nbs'))
+    for file in later/'settings.ini', later/'adversarial_rl'/'__init__.py':
+        file.write_text(file.read_text().replace(adversarial_rl.__version__, '99.0'))
+    packed = shutil.make_archive(tmp_path/'HEAD', 'zip', tmp_path, later.name)
+    python = environment(tmp_path/'env')
     (here := tmp_path/'here').mkdir()
-    said_where(first_cell(here, origin), here/'adversarial_rl')
-    said_where(first_cell(here, 'nowhere'), here/'adversarial_rl')   # It is there now
-
-
-def test_it_unpacks_a_zip_beside_the_notebook(tmp_path):
-    copied(tmp_path/'packed'/'adversarial_rl-main')
-    (here := tmp_path/'here').mkdir()
-    shutil.make_archive(here/'adversarial_rl-main', 'zip', tmp_path/'packed')
-    said_where(first_cell(here, 'nowhere'), here/'adversarial_rl-main')
-
-
-def test_it_says_what_to_do_where_the_project_cannot_be_fetched(tmp_path):
-    done = first_cell(tmp_path, 'nowhere')
-    assert done.returncode == 1 and 'Traceback' not in done.stderr
-    assert done.stderr.splitlines()[-1] == (
-        f'{SOURCE} cannot be reached. Without a network, upload a zip of it beside this notebook (Colab), or add it as '
-        'an input (Kaggle).')
+    version, file = first_cell(python, here, f'file://{packed}')
+    assert version == '99.0' and Path(file).is_relative_to(tmp_path/'env')
 
 
 def test_its_address_is_that_of_the_settings_file():
-    said = [line.partition('=')[2].strip() for line in (ROOT/'settings.ini').read_text().splitlines()
-            if line.startswith(('user ', 'repo ', 'user=', 'repo='))]
-    assert SOURCE == 'https://github.com/' + '/'.join(sorted(said, key=lambda x: x == 'adversarial_rl'))
-    for cell in {code_cells(name)[0] for name in ('01', '09')}: assert f"SOURCE = '{SOURCE}'" in cell
+    ini = configparser.ConfigParser(delimiters=['='])
+    ini.read(ROOT/'settings.ini')
+    user, repo = (ini['DEFAULT'][key] for key in ('user', 'repo'))
+    for cell in {code_cells(name)[0] for name in ('01', '09')}: assert f'https://github.com/{user}/{repo}/' in cell
 
 
 def started(name, save_to, monkeypatch):

@@ -1,22 +1,18 @@
 "The wheel alone, in an empty environment: it grades, and what needs more says so. The grader's command and asyncio."
-import ast
 import asyncio
 import json
 import math
-import multiprocessing
 import os
-import shutil
 import subprocess
 import sys
 import time
-import zipfile
 from pathlib import Path
 
 import processes
 import pytest
-from structure import modules, ROOT
+from structure import modules
 
-from adversarial_rl import agrade, agrade_many, grade, grade_many, Grader, Limits
+from adversarial_rl import agrade, grade_many, Grader, Limits
 from adversarial_rl.grader.pool import Job
 
 GRADE = '''from adversarial_rl import grade
@@ -27,17 +23,13 @@ print(o.kind, o.per_test)
 
 @pytest.fixture(scope='module')
 def light(wheel, tmp_path_factory):
-    "Its interpreter, and the seconds that pip needed; --no-index makes any requirement an error."
+    "Its interpreter; --no-index makes any requirement an error."
     env = tmp_path_factory.mktemp('light')/'env'
     subprocess.run([sys.executable, '-m', 'venv', '--without-pip', env], check=True)
-    before, start = size(env), time.perf_counter()
     pip = [sys.executable, '-m', 'pip', '--python', env/'bin'/'python', 'install', '-q', '--no-index',
            '--disable-pip-version-check', wheel]
     assert run(*pip, cwd=env).returncode == 0
-    return env/'bin'/'python', time.perf_counter() - start, size(env) - before
-
-
-def size(folder): return sum(p.stat().st_size for p in Path(folder).rglob('*') if p.is_file() and not p.is_symlink())
+    return env/'bin'/'python'
 
 
 def run(*words, cwd, **options):
@@ -45,15 +37,9 @@ def run(*words, cwd, **options):
     return subprocess.run([*map(str, words)], cwd=cwd, env=env, capture_output=True, text=True, **options)
 
 
-def test_it_is_small_and_quick_to_install(light, wheel):
-    _, seconds, installed = light
-    assert installed < 20e6 and wheel.stat().st_size < 5e6
-    assert seconds < 30   # Four seconds on a machine that does nothing else
-
-
 def test_three_lines_grade_a_program_with_the_standard_library_alone(light, tmp_path):
     after = "\nimport sys; print([x for x in ('torch', 'numpy', 'pandas', 'yaml') if x in sys.modules])"
-    done = run(light[0], '-c', GRADE + after, cwd=tmp_path)
+    done = run(light, '-c', GRADE + after, cwd=tmp_path)
     assert done.stdout == 'assertion_failure (True, False)\n[]\n', done.stderr
 
 
@@ -61,68 +47,17 @@ def test_the_light_chapters_need_no_package(light, tmp_path):
     "Among them only `core.statistics` does; it measures trainings."
     names = [m.name for m in modules() if m.chapter in ('core', 'problems', 'grader') and m.name != 'core.statistics']
     code = f'import importlib\nfor name in {names}: importlib.import_module("adversarial_rl." + name)'
-    done = run(light[0], '-c', code, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-
-
-def test_a_template_loads_no_module_that_slows_each_fork(light, tmp_path):
-    "`threading` and `random` work in each new process before its program does."
-    code = ('import sys; from adversarial_rl.grader.template import PRELOAD, preload; preload(PRELOAD); '
-            'print({"threading", "random"} & set(sys.modules))')
-    assert run(light[0], '-c', code, cwd=tmp_path).stdout == 'set()\n'
-
-
-AWAITING = 'import ast, asyncio, sys; asyncio.run(eval(compile(sys.stdin.read(), "page", "exec", {flag})))'
-
-
-@pytest.mark.parametrize('flag, kept', [('-q', True), ('-B', False)])
-def test_a_template_compiles_the_grader_once(tmp_path, flag, kept):
-    "It alone imports the judge, so nobody else keeps what is compiled; -B says that nothing is kept."
-    shutil.copytree(ROOT/'adversarial_rl', tmp_path/'adversarial_rl', ignore=shutil.ignore_patterns('__pycache__'))
-    done = run(sys.executable, flag, '-c', GRADE, cwd=tmp_path)
-    assert done.stdout == 'assertion_failure (True, False)\n', done.stderr
-    compiled = {path.name.split('.')[0] for path in tmp_path.rglob('*.pyc')}
-    assert ({'judge', 'template'} <= compiled) is kept and bool(compiled) is kept
-
-
-def test_the_page_for_trainers_needs_no_package(light, tmp_path):
-    "Its code without the line that imports fastcore."
-    cells = json.loads((ROOT/'nbs'/'03_grader'/'13_use.ipynb').read_text())['cells']
-    code = '\n'.join(''.join(c['source']) for c in cells if c['cell_type'] == 'code')
-    mine = 'def test_eq(a, b): assert a == b, (a, b)'
-    command = AWAITING.format(flag=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
-    done = run(light[0], '-c', command, cwd=tmp_path, input=code.replace('from fastcore.test import *', mine))
+    done = run(light, '-c', code, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize('command', [name for name in processes.MODULES if name != 'plan'])   # It is no script
 def test_a_command_says_what_it_needs(light, tmp_path, command):
-    done = run(light[0].parent/command, '--help', cwd=tmp_path)
+    done = run(light.parent/command, '--help', cwd=tmp_path)
     assert done.returncode == 2 and done.stdout == ''
     message, = done.stderr.splitlines()
     assert message.startswith(f'error: {command} needs ')
     assert message.endswith("; pip install 'adversarial_rl[train]'")
-
-
-def test_so_does_a_command_of_the_lab(light, tmp_path):
-    done = run(light[0], '-m', 'adversarial_rl.lab', 'compare_seeds', cwd=tmp_path)
-    assert done.returncode == 2 and done.stderr.startswith('error: compare_seeds needs torch; ')
-
-
-def test_so_does_a_name_of_the_package(light, tmp_path):
-    code = 'try: from adversarial_rl import train\nexcept ImportError as e: print(e)'
-    done = run(light[0], '-c', code, cwd=tmp_path)
-    assert done.stdout.startswith('train needs ') and "pip install 'adversarial_rl[train]'" in done.stdout, done.stderr
-
-
-def test_the_extra_brings_what_the_library_imports(wheel):
-    with zipfile.ZipFile(wheel) as z:
-        name, = (n for n in z.namelist() if n.endswith('.dist-info/METADATA'))
-        lines = z.read(name).decode().split('\n\n')[0].splitlines()
-    needs = [x.removeprefix('Requires-Dist: ') for x in lines if x.startswith('Requires-Dist: ')]
-    assert needs and all('extra ==' in x for x in needs)
-    train = [x for x in needs if 'extra == "train"' in x]
-    assert [x for x in train if x.startswith('torch>')] and len(train) >= 10
 
 
 RIGHT, WRONG, TESTS = 'def f(x): return x * 2', 'def f(x): return x + 2', 'assert f(2) == 4\nassert f(3) == 6'
@@ -145,7 +80,7 @@ def grader(files, flags, python=sys.executable, **options):
     ('right.py --tests tests.py', 0, 'success: 2 of 2 tests passed'),
     ('wrong.py --tests tests.py', 1, 'assertion_failure: 1 of 2 tests passed'),
     ('broken.py --tests tests.py', 1, 'syntax_error: 0 of 2 tests passed'),
-    ('slow.py --tests tests.py --timeout 0.5', 1, 'timeout: 0 of 2 tests passed'),
+    ('slow.py --tests tests.py --timeout 6', 1, 'timeout: 0 of 2 tests passed'),
     ('greedy.py --tests tests.py', 0, 'success: 2 of 2 tests passed'),
     ('greedy.py --tests tests.py --memory 64', 1, 'memory_limit: 0 of 2 tests passed')])
 def test_the_command_grades_a_program(files, flags, code, last):
@@ -179,13 +114,13 @@ def test_a_mistake_in_the_call_is_one_line(files, flags, message):
 def test_json_lines_in_and_out_without_any_package(light, tmp_path):
     rows = [dict(id='a', program=RIGHT, tests=TESTS), dict(id='b', program=WRONG, tests=TESTS.splitlines()),
             dict(id='c', function=None, program=f'print("\\x1b[31m")\n{RIGHT}', tests=TESTS)]
-    done = grader(tmp_path, '--json', light[0], input='\n'.join(map(json.dumps, rows)))
+    done = grader(tmp_path, '--json', light, input='\n'.join(map(json.dumps, rows)))
     assert done.returncode == 1 and done.stderr == ''
     a, b, c = map(json.loads, done.stdout.splitlines())
     assert [x['id'] for x in (a, b, c)] == ['a', 'b', 'c'] and [x['passed'] for x in (a, b, c)] == [True, False, True]
     assert [x['passed'] for x in b['tests']] == [True, False] and 'f(3) == 6' in b['tests'][1]['message']
-    assert all(0 < x['seconds'] < 5 for x in (a, b, c)) and c['stdout'] == '\x1b[31m\n' and '\x1b' not in done.stdout
-    done = grader(tmp_path, '--json', light[0], input=json.dumps(rows[0]) + '\n' + json.dumps(rows[2]))
+    assert all(x['seconds'] > 0 for x in (a, b, c)) and c['stdout'] == '\x1b[31m\n' and '\x1b' not in done.stdout
+    done = grader(tmp_path, '--json', light, input=json.dumps(rows[0]) + '\n' + json.dumps(rows[2]))
     assert done.returncode == 0
 
 
@@ -232,17 +167,6 @@ def test_a_cancelled_call_returns_at_once_and_leaves_no_process():
     asyncio.run(main())
 
 
-def test_after_a_cancelled_call_the_shared_pool_grades_on():
-    async def main():
-        task = asyncio.create_task(agrade_many(SLEEPERS, Limits(wall_seconds=1)))
-        await asyncio.sleep(0.5)
-        task.cancel()
-        start = time.perf_counter()
-        assert (await agrade(RIGHT, TESTS)).passed
-        assert time.perf_counter() - start < 20   # Forty times a second otherwise, on two cores
-    asyncio.run(main())
-
-
 def test_a_script_ends_at_once_after_a_cancelled_call(tmp_path):
     "On the shared pool, with programs that could run for another minute."
     code = f"""import asyncio
@@ -265,42 +189,6 @@ def test_many_calls_at_once_and_in_several_loops():
     for _ in range(2): asyncio.run(main())
 
 
-def _grades_in_a_child(answers):
-    answers.put([o.passed for o in asyncio.run(agrade_many([(RIGHT, TESTS), (WRONG, TESTS)]))])
-
-
-def test_a_forked_process_awaits_verdicts_of_its_own():
-    assert asyncio.run(agrade(RIGHT, TESTS)).passed
-    context = multiprocessing.get_context('fork')
-    answers = context.SimpleQueue()
-    child = context.Process(target=_grades_in_a_child, args=(answers,))
-    child.start()
-    child.join(60)
-    assert child.exitcode == 0 and answers.get() == [True, False]
-
-
-def test_ctrl_c_ends_a_script_and_its_programs(tmp_path):
-    code = f"""import asyncio, os, threading, signal
-from adversarial_rl import Grader, Limits
-async def main():
-    async with Grader(Limits(wall_seconds=60)) as grader:
-        threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT)).start()
-        await grader.agrade_many({SLEEPERS!r})
-asyncio.run(main())"""
-    start = time.perf_counter()
-    done = run(sys.executable, '-c', code, cwd=tmp_path)
-    assert 'KeyboardInterrupt' in done.stderr and time.perf_counter() - start < 30
-
-
-def test_every_test_has_a_message_unless_it_passed():
-    tests = ['assert f(2) == 4', 'class A: y = f(3)\nassert A.y == 6', 'assert f(3) == 6', 'assert f("a") == "aa"',
-             'import math\nassert math.pi < 3', 'x = [f(n) for n in (1, 2)]\nassert x == [2, 4]']
-    for code in (RIGHT, WRONG, 'def f(', 'import os\ndef f(x):\n    if x == 3: os._exit(0)\n    return x * 2'):
-        o = grade(code, tests)
-        assert len(o.messages) == len(o.per_test) == len(tests)
-        assert [not said for said in o.messages] == list(o.per_test)
-
-
 @pytest.mark.parametrize('limits', [dict(cpu_seconds=math.inf), dict(wall_seconds=math.nan), dict(memory_mb=10**13),
                                     dict(depth=2**31 - 1), dict(output_bytes=0), dict(cpu_seconds=-1)])
 def test_limits_that_no_kernel_has_punish_no_program(limits):
@@ -310,8 +198,3 @@ def test_limits_that_no_kernel_has_punish_no_program(limits):
             grade_many([asked], None if isinstance(asked, Job) else Limits(**limits))
 
 
-def test_a_grader_has_limits_and_an_end():
-    with Grader(Limits(wall_seconds=0.5), workers=1) as grader:
-        slow, right = grader.grade_many([('while True: pass', TESTS), (RIGHT, TESTS)])
-        assert (slow.kind, right.kind) == ('timeout', 'success')
-    with pytest.raises(RuntimeError, match='closed'): grader.grade(RIGHT, TESTS)

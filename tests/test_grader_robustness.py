@@ -1,7 +1,5 @@
 "What happens to the grader on odd machines and in odd processes: low limits, ignored signals, no /proc, many threads."
-import gc
 import os
-import shutil
 import subprocess
 import sys
 import time
@@ -10,14 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl import grade, grade_many, Limits, run
-from adversarial_rl.core.source import is_literal, parse_source
+from adversarial_rl import grade, grade_many, run
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
-from adversarial_rl.grader.suites import _filled
 
 RIGHT, TESTS = 'def f(x): return x', ('assert f(1) == 1',)
-DEEP = '[' * 60 + ']' * 60
 LINUX = pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
 SCRIPT = '''from adversarial_rl import grade
 from adversarial_rl.core.errors import UsageError
@@ -51,15 +46,6 @@ def test_a_judge_does_not_keep_the_memory_of_large_answers(answer):
         assert held() < before + 2 * 1024
 
 
-@LINUX
-def test_small_answers_keep_their_judge():
-    with Sandbox(workers=1) as s:
-        def judges():
-            s.map([Job(RIGHT, TESTS)] * 20)
-            return descendants(s.pids()[0])
-        assert judges() == judges()
-
-
 def test_threads_that_start_together_share_one_pool(monkeypatch):
     started, start = [], Sandbox.__init__
     def count(self, *args):
@@ -70,27 +56,6 @@ def test_threads_that_start_together_share_one_pool(monkeypatch):
     started.clear()
     with ThreadPoolExecutor(8) as threads: kinds = list(threads.map(lambda n: run(f'x = {n}').kind, range(8)))
     assert kinds == ['success'] * 8 and len(started) == 1
-
-
-def test_threads_read_python_at_once():
-    "Old Pythons count the parser's levels for all threads together, so that a list was no literal at times."
-    class Busy:
-        def __init__(self): self.me = self
-        def __del__(self): sum(range(50))   # Lets another thread go on in the midst of the parser
-    def read(n):
-        for _ in range(50):
-            [Busy() for _ in range(3)]
-            parse_source(f'x = {DEEP}') if n % 2 else None
-            read_well.append(is_literal(DEEP) and _filled('f(1)', DEEP) == f'assert f(1) == {DEEP}')
-    read_well, rare, often = [], gc.get_threshold(), sys.getswitchinterval()
-    gc.set_threshold(20)
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as threads: list(threads.map(read, range(8)))
-    finally:
-        gc.set_threshold(*rare)
-        sys.setswitchinterval(often)
-    assert read_well == [True] * 400
 
 
 def test_a_fork_while_the_pool_starts_is_not_locked_for_ever():
@@ -107,31 +72,18 @@ def test_signals_that_the_parent_ignores_or_blocks(before):
 
 
 @LINUX
-@pytest.mark.parametrize('flag, least, enough', [('-n', 6, 64), ('-u', 2, 60)])
-def test_low_limits_give_one_message_and_leave_nothing(tmp_path, flag, least, enough):
-    "As an ordinary user, because root may start any number of processes."
-    become = []
-    if flag == '-u' and os.getuid() == 0: become = ['setpriv', '--reuid=64123', '--regid=64123', '--clear-groups']
-    if flag == '-u' and os.getuid() != 0: pytest.skip('other processes of this user count')
-    python, path = sys.executable, str(Path(pool.LIBRARY))
-    if become:
-        python, path = '/usr/bin/python3', str(tmp_path.parent/'library')
-        if not shutil.which('setpriv') or not os.path.exists(python): pytest.skip('no other user here')
-        shutil.copytree(Path(pool.LIBRARY)/'adversarial_rl', tmp_path.parent/'library'/'adversarial_rl')
-        for folder in tmp_path.parents: folder.chmod(0o755) if str(folder).startswith('/tmp/') else None
+def test_few_open_files_give_one_message_and_leave_nothing(tmp_path):
     said = []
-    for limit in (least, least + 3, least + 8, enough):
+    for limit in (6, 9, 14, 64):
         home = tmp_path/str(limit)
         home.mkdir()
-        home.chmod(0o777)
-        line = f'ulimit {flag} {limit}; exec timeout 60 {python} -B -c "$0"'
-        done = subprocess.run([*become, 'bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
-                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=path))
+        line = f'ulimit -n {limit}; exec timeout 60 {sys.executable} -B -c "$0"'
+        done = subprocess.run(['bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
+                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=str(pool.LIBRARY)))
         said.append(done.stdout)
         assert not list(home.iterdir()), (limit, done)
         if done.stdout: assert (done.returncode, done.stdout.count('\n'), 'infra' in done.stdout) == (0, 1, False)
-    assert said[-1] == 'success\n', said
-    assert [x for x in said if 'ulimit -n' in x], said
+    assert said[-1] == 'success\n' and [x for x in said if 'ulimit -n' in x], said
 
 
 @LINUX
@@ -148,79 +100,6 @@ for off in (), ('namespaces', 'landlock'):
     assert done.stdout == 'memory_limit ok True\n' * 2, done
 
 
-def test_where_memory_cannot_be_limited_no_limit_is_claimed():
-    code = '''from adversarial_rl.grader import template
-template.mapped_bytes = template.probed_bytes = lambda: 0
-print(template.Walls(template.Site('.', ('namespaces', 'landlock', 'seccomp', 'user'))).layers)'''
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
-    assert done.stdout == "['process', 'wall_kill', 'output_cap']\n", done.stderr
-
-
-CLOCKS = '''import os, time
-seen = []
-for n in range(1, 200):
-    for read in time.clock_gettime, time.clock_getres:
-        for kind in 2, 1, 0, 6:
-            try: seen.append((n, read(~n << 3 | kind)))
-            except OSError: pass
-print(seen, time.process_time() > 0, time.thread_time() > 0, time.monotonic() > 0)'''
-
-
-def test_no_program_reads_the_processor_time_of_its_judge():
-    for off in (), ('namespaces',), ('namespaces', 'landlock', 'user'):
-        with Sandbox(1, off) as s: report = s.map([Job(CLOCKS)])[0]
-        if 'seccomp' in report.layers: assert report.stdout == '[] True True True\n'
-
-
-def test_an_honest_slow_program_has_time_on_a_loaded_machine():
-    "Processor time is the limit of a busy program; real time is twice as long."
-    assert Limits().wall_seconds >= 2 * Limits().cpu_seconds
-
-
-def test_a_script_and_a_program_hand_each_other_files():
-    program = 'def f(a, b): open(b, "w").write(open(a).read().upper())'
-    script = 'open("a", "w").write("x")\nf("a", "b")\nassert open("b").read() == "X"'
-    o = grade(program, [script], function_name='f')
-    if 'namespaces' in o.layers: assert o.passed, o   # Elsewhere nobody may write
-
-
-LOOKUPS = """import os, socket
-a, b = socket.socketpair()
-a.send(b'x')
-print(b.recv(1))
-def message(path): socket.socketpair(type=socket.SOCK_DGRAM)[0].sendto(b'', path)
-for look in os.stat, os.chdir, os.readlink, os.listdir, message:
-    try: look('/no-such-name')
-    except OSError as e: print(e.errno)"""
-
-
-@LINUX
-def test_where_programs_may_open_nothing_they_look_up_nothing():
-    "The kernel remembers a name that no file has, and a later program would notice."
-    with Sandbox(1, ('namespaces', 'landlock')) as s: report = s.map([Job(LOOKUPS)])[0]
-    if 'seccomp' in report.layers: assert report.stdout.split() == ["b'x'", *['1'] * 5], report
-
-
-BESIDE = """import os, sys, tempfile
-sys.path.insert(0, sys.argv[1] + '/python3/site-packages')
-from adversarial_rl.grader.isolation import library_paths, small_root, unshare
-home = tempfile.mkdtemp(dir=sys.argv[1])
-try: unshare()
-except OSError: sys.exit('no namespaces')
-if os.fork(): sys.exit(os.waitstatus_to_exitcode(os.wait()[1]))
-small_root(home, [sys.argv[1], *library_paths()])
-print(os.listdir(sys.argv[1] + '/python3'))"""
-
-
-@LINUX
-def test_an_installation_beside_the_standard_library_keeps_its_namespaces(tmp_path):
-    "Both the folder of installed packages and the grader's own in it are hidden."
-    shutil.copytree(Path(pool.LIBRARY)/'adversarial_rl', tmp_path/'python3'/'site-packages'/'adversarial_rl')
-    done = subprocess.run([sys.executable, '-P', '-c', BESIDE, str(tmp_path)], capture_output=True, text=True, cwd='/')
-    if 'no namespaces' in done.stderr: pytest.skip('no namespaces here')
-    assert done.stdout == '[]\n', done.stderr
-
-
 def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path, monkeypatch):
     "The template finds that its parent is another process than the one that began it."
     root = tmp_path/'sandbox'
@@ -231,20 +110,6 @@ def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path,
         if not root.exists(): break
         time.sleep(.1)
     assert not root.exists()
-
-
-def test_a_pool_that_is_closed_while_it_starts_begins_no_other_template(monkeypatch):
-    begun = []
-    class Counted(pool.Template):
-        def __init__(self, *args, **options):
-            super().__init__(*args, **options)
-            begun.append(self.process)
-    monkeypatch.setattr(pool, 'Template', Counted)
-    s = pool.Sandbox(2)
-    while len(begun) < 2: time.sleep(.001)
-    s.close()
-    assert len(begun) == 2 and all(process.poll() is not None for process in begun)
-    assert not Path(s.root).exists()
 
 
 LATE = ['from __future__ import annotations\ndef f(x: absent): return x', 'import datetime\n'

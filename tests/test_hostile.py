@@ -157,7 +157,7 @@ def passes_naively(case):
     argv = [sys.executable, '-I', '-S', '-W', 'ignore', '-c', NAIVE]
     with tempfile.TemporaryDirectory() as folder:
         try: done = subprocess.run(argv, input=json.dumps([case.code, case.tests]), cwd=folder, capture_output=True,
-                                   text=True, errors='replace', timeout=4, start_new_session=True)
+                                   text=True, errors='replace', timeout=6, start_new_session=True)
         except subprocess.TimeoutExpired: return False
     return done.returncode == 0
 

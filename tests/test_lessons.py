@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from IPython.core.inputtransformer2 import TransformerManager
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT/'nbs'/'lessons').glob('0[1-9]_*.ipynb'))
@@ -91,4 +92,4 @@ def test_its_stubs_and_mistakes_fail_and_its_solutions_pass(path, monkeypatch):
                 assert str(refused.value), f'the check should say what is wrong with: {wrong}'
             exec(solution[1], variables)
             exec(check, variables)
-        elif kind == 'code': exec(source, variables)
+        elif kind == 'code': exec(TransformerManager().transform_cell(source), variables)   # The first asks pip

@@ -25,12 +25,6 @@ def script(tmp_path, monkeypatch, capfd):
     return run
 
 
-def test_there_are_five_of_about_ten_lines():
-    scripts = list(SCRIPTS.glob('*.py'))
-    assert len(scripts) == 5
-    for path in scripts: assert len([line for line in path.read_text().splitlines() if line.strip()]) <= 12, path
-
-
 def test_grade_a_program(script):
     first, *each = script('grade_a_program')
     assert first == 'assertion_failure 0.5' and each[0].startswith('True') and 'double(0) == 0' in each[1]

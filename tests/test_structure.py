@@ -8,7 +8,6 @@ import sys
 from configparser import ConfigParser
 from importlib.metadata import Distribution, distributions, PackageNotFoundError
 from pathlib import Path
-from types import ModuleType
 
 import pytest
 from structure import bare_expressions, circles, Module, modules, ROOT, undocumented, upward, written
@@ -21,14 +20,6 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
 def test_no_import_runs_to_a_later_chapter():
     assert not upward(modules()) and not circles(modules())
-
-
-def test_an_upward_import_is_seen():
-    "In a function too, and through the package's name."
-    def module(source): return Module('grader.pool', source, ast.parse(source))
-    late = Module('model.policy', '', ast.parse(''))
-    for source in ('from ..model.policy import Policy', 'def f():\n    from adversarial_rl.model import policy'):
-        assert upward([module(source), late]) == ['grader.pool imports model.policy']
 
 
 def test_a_module_computes_nothing_that_it_throws_away():
@@ -46,16 +37,6 @@ def test_one_module_parses():
 def test_everything_public_has_a_docstring():
     loaded = {m.name: importlib.import_module(f'adversarial_rl.{m.name}') for m in modules()}
     assert not [name for m in modules() for name in undocumented(m, loaded[m.name])]
-
-
-def test_a_public_method_without_a_docstring_is_seen(monkeypatch):
-    "A method that overrides a documented one has its docstring."
-    source = 'class A:\n "A."\n def f(self): "f."\n def g(self): pass\n def _h(self): pass\n' \
-             'class B(A):\n "B."\n def f(self): pass\n'
-    loaded = ModuleType('a')
-    monkeypatch.setitem(sys.modules, 'a', loaded)
-    exec(source, vars(loaded))
-    assert undocumented(Module('core.a', source, ast.parse(source)), loaded) == ['core.a.A.g']
 
 
 def extras():
@@ -97,16 +78,6 @@ def test_every_module_imports_without_the_extras(without_extras):
     assert done.stdout == '[]\n'
 
 
-def test_self_play_says_what_to_install(without_extras):
-    def spiral(*flags):
-        code = f'import sys; from adversarial_rl.core.commands import spiral_self_play as start; ' \
-               f'sys.exit(start({list(flags)!r}))'
-        return bare_python(without_extras, code)
-    assert spiral('--help').returncode == 0
-    done = spiral('--config', 'configs/spiral_self_play_starter.yaml')
-    assert done.returncode == 2 and 'pip install open_spiel' in done.stderr and 'Traceback' not in done.stderr
-
-
 def test_the_top_level_names_load_when_they_are_used():
     code = 'import sys, adversarial_rl; adversarial_rl.grade, adversarial_rl.load_problems, adversarial_rl.Problem; ' \
            'sys.exit("torch" in sys.modules)'
@@ -126,16 +97,9 @@ def test_the_readme_and_type_checkers_see_the_same_names():
     assert not [name for name in typed if f'`{name}`' not in readme]
 
 
-def test_version_and_types_travel():
-    assert adversarial_rl.__version__ == INI['DEFAULT']['version']
-    assert (ROOT / 'adversarial_rl' / 'py.typed').exists()
-    listed = (ROOT / 'setup.py').read_text()
-    assert 'py.typed' in listed and 'find_packages' in listed
-
-
 def test_no_line_of_the_library_is_over_120_columns():
     "The linter reads the notebooks; this reads what they export and the top of the package, but for one template."
     long = {m.name: [line for line in written(m) if len(line) > 120] for m in modules()}
-    long.pop('starters.bundled')  # The text of a model card
+    long.pop('starters.bundled', None)  # The text of a model card
     long['__init__'] = [line for line in Path(adversarial_rl.__file__).read_text().splitlines() if len(line) > 120]
     assert not [name for name, lines in long.items() if lines]

