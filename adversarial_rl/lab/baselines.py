@@ -92,7 +92,7 @@ def _baselines_experiment(config:BaselinesConfig)->Experiment:
     conditions = {kind: Condition(label, f'--baseline {kind}') for kind, label in BASELINES.items()}
     flags = f'{RUN_FLAGS} --steps {config.steps} --eval-games 0 --eval-steps 10 --report-to none'
     training = TRAININGS['spiral_self_play']
-    return Experiment('baselines', training.module, conditions, ['--config', training.config, *flags.split()], table,
+    return Experiment('baselines', ('-m', training.module), conditions, ['--config', training.config, *flags.split()], table,
                       lambda runs, path: baseline_figure(metrics(runs)).savefig(path, dpi=110))
 
 def run(config:BaselinesConfig)->None:

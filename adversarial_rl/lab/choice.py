@@ -98,7 +98,7 @@ def _choice_experiment(config:ChoiceConfig)->Experiment:
                 f'interval. {hours:.1f} core-hours in all.')
         return f'{choice_table(shares_of(rows))}\n\n{note}'
 
-    return Experiment('choice', 'adversarial_rl.lab.choosers', {'both': Condition('both generators')}, flags, table,
+    return Experiment('choice', ('-m', 'adversarial_rl.lab.choosers'), {'both': Condition('both generators')}, flags, table,
                       lambda runs, path: choice_figure(shares_of(found(runs))).savefig(path, dpi=110),
                       needed=_needed)
 

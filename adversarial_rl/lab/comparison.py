@@ -195,7 +195,7 @@ def _comparison_experiment(config:ComparisonConfig)->Experiment:
 
     def table(runs:Runs)->str: return _comparison_tables(runs, config)
 
-    return Experiment(config.what, 'adversarial_rl.lab.condition', conditions,
+    return Experiment(config.what, ('-m', 'adversarial_rl.lab.condition'), conditions,
                       ['--config', config.run_config, *flags.split()], table,
                       lambda runs, path: comparison_figure(measured(runs)).savefig(path, dpi=110), prepare)
 

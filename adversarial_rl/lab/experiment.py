@@ -77,7 +77,7 @@ class Condition:
 class Experiment:
     "Conditions times seeds."
     name: str                                # Of its marks in a document, and of its figure
-    module: str                              # A run executes `python -m MODULE` with its flags
+    command: Sequence[str]                   # What a run executes: words after `python`, then its flags
     conditions: Mapping[str, Condition]
     flags: Sequence[str]                     # Of every run
     table: Callable[[Runs], str]
@@ -106,7 +106,7 @@ def _free_cores()->list[int]:
 
 def _start(experiment:Experiment, run:Run, core:int)->subprocess.Popen:
     "Start a run on one core with one thread; its output goes to `log.txt`."
-    command = [sys.executable, '-W', 'ignore', '-m', experiment.module, *experiment.flags_of(run)]
+    command = [sys.executable, '-W', 'ignore', *experiment.command, *experiment.flags_of(run)]
     pin = partial(os.sched_setaffinity, 0, {core}) if hasattr(os, 'sched_setaffinity') else None
     with (check_writable(run.folder)/'log.txt').open('w') as log:
         return subprocess.Popen(command, env=os.environ | dict(OMP_NUM_THREADS='1'), stdout=log,

@@ -125,7 +125,7 @@ def _judges_experiment(config:JudgesConfig)->Experiment:
                 f'problems; ± is half of the 95% interval over seeds. {hours:.1f} core-hours with all measurements.')
         return f'{judges_table(found(runs))}\n\n{note}'
 
-    return Experiment('judges', 'adversarial_rl.lab.unlabelled', CONDITIONS, flags, table,
+    return Experiment('judges', ('-m', 'adversarial_rl.lab.unlabelled'), CONDITIONS, flags, table,
                       lambda runs, path: judges_figure(found(runs)).savefig(path, dpi=110), needed=_needed)
 
 def run(config:JudgesConfig)->None:

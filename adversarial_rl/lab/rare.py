@@ -148,7 +148,7 @@ def _rare_experiment(config:RareConfig)->Experiment:
                 f'{hours:.1f} core-hours with all measurements.')
         return f'{_generator_table(found)}\n\n{_tester_table(found)}\n\n{note}'
 
-    return Experiment(config.problems_file, 'adversarial_rl.lab.condition', conditions, flags, table,
+    return Experiment(config.problems_file, ('-m', 'adversarial_rl.lab.condition'), conditions, flags, table,
                       lambda runs, path: _rare_figure(_results(runs)).savefig(path, dpi=110), prepare, _needed)
 
 def run(config:RareConfig)->None:

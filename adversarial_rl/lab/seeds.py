@@ -196,7 +196,7 @@ def _seeds_experiment(config:SeedsConfig)->Experiment:
         else: seed_figure({run.seed: run.metrics() for run in runs[name]}, training.panels).savefig(path, dpi=110)
 
     flags = ['--config', config.run_config or training.config, *training.flags.split()]
-    return Experiment(name, training.module, {name: Condition(name)}, flags, table, figure)
+    return Experiment(name, ('-m', training.module), {name: Condition(name)}, flags, table, figure)
 
 def run(config:SeedsConfig)->None:
     "The command `compare_seeds`."

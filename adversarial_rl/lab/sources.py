@@ -110,7 +110,7 @@ def _sources_experiment(config:SourcesConfig)->Experiment:
                 f'{hours:.1f} core-hours in all.')
         return f'{sources_table(rows)}\n\n{note}'
 
-    return Experiment('sources', 'adversarial_rl.lab.made_tests', {'all': Condition('all sources')}, flags, table,
+    return Experiment('sources', ('-m', 'adversarial_rl.lab.made_tests'), {'all': Condition('all sources')}, flags, table,
                       lambda runs, path: sources_figure(found(runs)).savefig(path, dpi=110))
 
 def run(config:SourcesConfig)->None:
