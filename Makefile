@@ -59,11 +59,13 @@ compare: .venv/installed
 	$(LAB) compare_training --results RESULTS.md
 	$(LAB) compare_training --what rewards --seconds 60 --marks 3 --results RESULTS.md
 
-# RESULTS.md's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
+# Tables of speed and memory, in RESULTS.md and in two notebooks (about a quarter of an hour; leave the machine alone).
 # EvalPlus's check needs none of its forty dependencies that is not installed already.
 bench: .venv/installed
 	$(PIP) --no-deps evalplus 'sandlock>=0.9'
-	$(LAB) bench --results RESULTS.md
+	$(LAB) nbs/experiments/20_bench_graders.ipynb --only graders --results RESULTS.md
+	$(LAB) nbs/experiments/20_bench_graders.ipynb --only batches --results nbs/experiments/20_bench_graders.ipynb
+	$(LAB) nbs/experiments/21_bench_models.ipynb --results nbs/experiments/21_bench_models.ipynb
 
 # The bundled models, trained again from random weights, seed 0.
 starter: .venv/installed-games

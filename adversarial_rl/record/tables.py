@@ -50,7 +50,7 @@ def put_between(text:str,  # A document
 # %% ../../nbs/04_record/05_tables.ipynb #aefef652
 def _with_table(document:Path, name:str, table:str)->str:
     "The document's text with a table between its marks; those of a notebook stand in one of its markdown cells."
-    text = as_text(document.read_bytes(), str(document))
+    text = document.read_text(encoding='utf-8')
     if document.suffix != '.ipynb': return put_between(text, name, table)
     book = json.loads(text)
     for cell in book['cells']:
@@ -64,6 +64,7 @@ def check_document(path:str|Path, # Document or notebook
                    *names:str     # Of its marks
                   ):
     "Raise `UsageError` unless the document is UTF-8 text with all of these marks; `OSError` if it is missing."
+    as_text(Path(path).read_bytes(), str(path))
     for name in names: _with_table(Path(path), name, '')
 
 def write_table(path:str|Path,         # Document or notebook
