@@ -56,7 +56,8 @@ def of_rows(place, policy, rows):
 @torch.no_grad()
 def generate_with_static_cache(policy, rows):
     "Milliseconds of a step of `generate` with its static cache, which transformers compiles; or why there are none."
-    with policy.player('generator'), patch.object(BENCH.base_of(policy).generation_config, 'cache_implementation', 'static'):
+    settings = BENCH.base_of(policy).generation_config
+    with policy.player('generator'), patch.object(settings, 'cache_implementation', 'static'):
         try: return milliseconds(partial(BENCH.generating, policy, rows), 3)[0]
         except Exception as e: return f'{type(e).__name__}: {" ".join(str(e).split())[:150]}'
 
