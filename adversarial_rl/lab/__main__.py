@@ -20,7 +20,7 @@ def marked_cells(path:str|Path, # A notebook
                 )->list[str]:
     "Sources of the cells that begin with `#| lab`, in their order; raises `UsageError` where there are none."
     try: cells = json.loads(Path(path).read_text(encoding='utf-8'))['cells']
-    except FileNotFoundError: raise UsageError(f'{path}: no such notebook; those of this project are in nbs/experiments')
+    except FileNotFoundError: raise UsageError(f'{path}: no such notebook; see nbs/experiments')
     except (ValueError, KeyError, TypeError): raise UsageError(f'{path}: not a notebook') from None
     sources = [''.join(cell['source']) for cell in cells if cell['cell_type'] == 'code']
     marked = [s for s in sources if s.partition('\n')[0].rstrip() in ('#| lab', f'#| lab {part}'.rstrip())]
