@@ -1,17 +1,19 @@
 """Runs the grader's tests as on other hosts, in Docker containers that see this machine's files, and makes a table.
 
-    python tests/hosts.py --python python3.11 python3.12 --results RESULTS.md
+    python tests/hosts.py --python python3.11 python3.12 --results \
+        nbs/experiments/22_other_measurements.ipynb
     python tests/hosts.py --only docker docker-user --install venv
 
 It needs a Docker daemon and no image. Each version of Python gets a virtual environment with the grader alone, and a
 copy of the whole interpreter with the grader in its own site-packages (`base`); both are kept in `output/hosts`. What
-fails beside other tests runs once more, alone. Each row is written when it is made, with a digest of the code of the
+fails beside other tests runs once more, alone. Each row is kept in `output/hosts`, with a digest of the code of the
 grader and its tests. A row without failures whose digest is still the same is not made again, so the command can be
 stopped and goes on. The exit code is 0 if no test failed.
 """
 import argparse
 import ast
 import hashlib
+import json
 import os
 import re
 import shlex
@@ -141,20 +143,14 @@ def state(tests)->str:
     return hashlib.sha256(b''.join(map(code_of, files))).hexdigest()[:8]
 
 
-HEADS = ['host', 'Python', 'install', 'layers that held', 'passed', 'failed', 'skipped', 'digest']
-
-
-def rows_of(document)->dict:
-    "The rows of a document's table: (host, version, install) -> the other cells."
-    lines = [line.strip('| ').split(' | ') for line in document.splitlines()]
-    return {tuple(cells[:3]): cells[3:] for cells in lines if len(cells) == len(HEADS) and cells[0] in MEANING.values()}
-
-
 def table_of(rows)->str:
-    "By version, host and install."
-    hosts = list(MEANING.values())
-    order = sorted(rows, key=lambda k: ([int(n) for n in k[1].split('.')], hosts.index(k[0]), k[2] == 'base'))
-    return markdown_table(HEADS, [[*key, *rows[key]] for key in order])
+    "A row for each host and outcome, with the versions that had it."
+    hosts, versions = list(MEANING.values()), {}
+    for host, version, install, *outcome, digest in sorted(rows, key=lambda row: hosts.index(row[0])):
+        found = versions.setdefault((host, *outcome), [])
+        if version not in found: found.append(version)
+    head = ['host', 'Python', 'layers that held', 'passed', 'failed', 'skipped']
+    return markdown_table(head, [[host, ', '.join(found), *outcome] for (host, *outcome), found in versions.items()])
 
 
 def main():
@@ -167,7 +163,8 @@ def main():
     args = parser.parse_args()
     folder, now = ROOT/'output'/'hosts', state(args.tests)
     folder.mkdir(parents=True, exist_ok=True)
-    rows = rows_of(Path(args.results).read_text()) if args.results else {}
+    kept = folder/'rows.json'   # Of earlier runs; a row of the present code is not made again
+    rows = {tuple(row[:3]): row[3:] for row in json.loads(kept.read_text())} if kept.exists() else {}
     for interpreter in args.python:
         ways, version = build(interpreter, folder), version_of(interpreter)
         for host in args.only:
@@ -178,8 +175,10 @@ def main():
                 begin = contained(image(), HOSTS[host][0], [*mounts, (folder, folder)])
                 rows[key] = [*visit(host, python, begin, args.tests), now]
                 print(*key, *rows[key], flush=True)
-                if args.results: write_table(args.results, 'hosts', table_of(rows))
-    print(table_of(rows))
+                every = [[*names, *row] for names, row in rows.items()]
+                kept.write_text(json.dumps(every))
+                if args.results: write_table(args.results, 'hosts', table_of(every))
+    print(table_of([[*names, *row] for names, row in rows.items()]))
     sys.exit(any(int(row[2]) for row in rows.values()))
 
 

@@ -50,7 +50,7 @@ def sandbox():
 
 @pytest.fixture(scope='module', autouse=True)
 def report(request):
-    "Print what was generated; `make fuzz` writes it into RESULTS.md if nothing failed."
+    "Print what was generated; `make fuzz` writes it into a notebook if nothing failed."
     start = time.monotonic()
     yield
     rows = [(name, sum(kinds.values()), ', '.join(f'{n} {kind}' for kind, n in kinds.most_common()))

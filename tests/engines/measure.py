@@ -1,4 +1,6 @@
-"""The table of engines in RESULTS.md: `python tests/engines/measure.py --results RESULTS.md`, in about five minutes.
+"""The table of engines: `python tests/engines/measure.py --results nbs/experiments/22_other_measurements.ipynb`.
+
+It takes about five minutes.
 
 Each engine runs its checks, then 40 rollouts whose answers are given, one after another, beside the same 40 calls of
 the grader. A model that answers at once stands behind a local server, so the difference is what the engine costs.

@@ -1,4 +1,6 @@
-"""The table of grader pools in RESULTS.md: `python tests/engines/pool.py --results RESULTS.md`, in about a minute.
+"""The table of grader pools: `python tests/engines/pool.py --results nbs/experiments/22_other_measurements.ipynb`.
+
+It takes about a minute.
 
 The same programs are graded by a call of the grader, and by requests over HTTP to the server of OpenEnv, which is
 another process of this machine: in one round one request after another, in another one from 16 threads.
