@@ -1,7 +1,7 @@
 """A scripted chat model that writes like Qwen2.5-Coder-Instruct: right programs and tests, in many styles.
 
 `python tests/chat_model.py` counts, style by style, what is found of them on MBPP's problems: by the players, and by
-the evaluation. `--results RESULTS.md` puts the tables there.
+the evaluation. `--results nbs/experiments/22_other_measurements.ipynb` puts the tables there.
 """
 import argparse
 import ast

@@ -17,7 +17,6 @@ import torch
 from adversarial_rl.core import parallel
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
-from adversarial_rl.lab import bench_models
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
 from adversarial_rl.record.run_loop import torch_threads
 from adversarial_rl.record.tracking import read_metrics
@@ -98,12 +97,6 @@ def test_a_process_may_have_no_rows(tmp_path):
     run(tmp_path/'two', *flags, several=True)
     same(tmp_path/'one', tmp_path/'two')
     assert any(key.endswith('policy_loss') for row in timeless_metrics(tmp_path/'two') for key in row)
-
-
-def test_the_bench_measures_a_step_of_two_processes(monkeypatch):
-    monkeypatch.chdir(ROOT)
-    seconds = bench_models.a_shared_step()
-    assert set(seconds) == {'seconds_rollout', 'seconds_grading', 'seconds_update'} and min(seconds.values()) > 0
 
 
 def descendants(pid):

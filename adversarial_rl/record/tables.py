@@ -6,6 +6,7 @@
 __all__ = ['markdown_table', 'plus_minus', 'over_seeds', 'put_between', 'check_document', 'write_table']
 
 # %% ../../nbs/04_record/05_tables.ipynb #70c3c026
+import json
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -47,22 +48,34 @@ def put_between(text:str,  # A document
     return f'{text[:found.start()]}{found[1]}{new}\n{found[2]}{text[found.end():]}'
 
 # %% ../../nbs/04_record/05_tables.ipynb #aefef652
-def check_document(path:str|Path, # Document
+def _with_table(document:Path, name:str, table:str)->str:
+    "The document's text with a table between its marks; those of a notebook stand in one of its markdown cells."
+    text = document.read_text(encoding='utf-8')
+    if document.suffix != '.ipynb': return put_between(text, name, table)
+    book = json.loads(text)
+    for cell in book['cells']:
+        source = ''.join(cell['source'])
+        if cell['cell_type'] == 'markdown' and f'<!-- {name}:' in source: break
+    else: source, cell = '', {}
+    cell['source'] = put_between(source, name, table).splitlines(keepends=True)
+    return json.dumps(book, indent=1, ensure_ascii=False) + '\n'
+
+def check_document(path:str|Path, # Document or notebook
                    *names:str     # Of its marks
                   ):
     "Raise `UsageError` unless the document is UTF-8 text with all of these marks; `OSError` if it is missing."
-    text = as_text(Path(path).read_bytes(), str(path))
-    for name in names: put_between(text, name, '')
+    as_text(Path(path).read_bytes(), str(path))
+    for name in names: _with_table(Path(path), name, '')
 
-def write_table(path:str|Path,         # Document
+def write_table(path:str|Path,         # Document or notebook
                 name:str,              # Of its marks
                 table:str,
                 figure:Path|None=None  # Picture, copied under its own name
                ):
-    "Put a table between its marks, and its figure into `nbs/images` beside the document."
+    "Put a table between its marks, and its figure into the project's `nbs/images`."
     document = Path(path)
-    write_whole(document, put_between(document.read_text(encoding='utf-8'), name, table).encode())
+    write_whole(document, _with_table(document, name, table).encode())
     if figure is None: return
-    images = document.parent/'nbs'/'images'
+    images = document.parent/'../images' if document.suffix == '.ipynb' else document.parent/'nbs'/'images'
     images.mkdir(parents=True, exist_ok=True)
     write_whole(images/figure.name, figure.read_bytes())

@@ -28,8 +28,8 @@ REPOSITORY = f'https://github.com/{SETTINGS["user"]}/{SETTINGS["repo"]}'
 
 
 def folders():
-    "The folders of notebooks, in the order in which they are read: the course, then the library's chapters."
-    return [Path('nbs/lessons'), Path('nbs/train'),
+    "The folders of notebooks, in the order in which they are read: the course, experiments, the library's chapters."
+    return [Path('nbs/lessons'), Path('nbs/train'), Path('nbs/experiments'),
             *sorted(p.relative_to(ROOT) for p in (ROOT/'nbs').glob('[0-9][0-9]_*'))]
 
 
