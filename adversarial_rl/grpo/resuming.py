@@ -55,7 +55,6 @@ class Resumed:
     def __init__(self, path:Path|None):
         self.path = path
         self._state = json.loads((path/'trainer_state.json').read_text()) if path else {}
-        self.logged = sorted({row['step'] for row in self._state.get('log_history', [])})   # Steps with metrics
         self.first_row = int(path.name.split('-')[1]) + 1 if path else 0
 
     def check(self, settings:TRLSettings, own:SettingsCallback|None=None)->None: # Of this run, once its rows are known
