@@ -156,7 +156,7 @@ class RunConfig:
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
     report_to: str = setting(
         'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
-        choices=('auto', 'none', 'wandb', 'tensorboard'))
+        choices=('auto', 'none', 'wandb'))
     sampling_threads: int = setting(
         0, "PyTorch's threads while sampling, at most one a core; 0 for its default", 0, 1024)
     pool_size: int = setting(0, 'earlier adapters of each player to keep as opponents', 0, 1000)

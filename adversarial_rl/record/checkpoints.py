@@ -188,9 +188,8 @@ def run_folders(folders:Mapping[str, str|Path] # What a message calls each folde
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #b4d660dc
 RUN_FILES = frozenset(   # What trainers write into their output folder, besides checkpoints
-    'config.yaml metrics.jsonl metrics.csv training_results.json training_curves.png wandb wandb_id tensorboard '
-    'eval_results hardened_problems.json cross_play.csv cross_play.png game_history.jsonl programs.json model '
-    'predictor'.split())
+    'config.yaml metrics.jsonl metrics.csv training_results.json training_curves.png wandb wandb_id eval_results '
+    'hardened_problems.json cross_play.csv cross_play.png game_history.jsonl programs.json model predictor'.split())
 _CHECKPOINT = re.compile(r'checkpoint_\w+\.(pt|json)|checkpoint-\d+')
 
 def _left_by_a_run(folder:Path)->list[Path]:
@@ -223,8 +222,6 @@ def set_aside(*folders:str|Path)->None:
     print(f'the files of an earlier run are moved to {moved}', flush=True)
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #4cfe6519
-_OWN_HISTORY = ('wandb', 'wandb_id', 'tensorboard')
-
 def keep_later(folder:str|Path, # Where checkpoints are kept
                step:int,        # The run goes on from here
                output:str|Path  # The run's output folder
@@ -233,7 +230,7 @@ def keep_later(folder:str|Path, # Where checkpoints are kept
     folder, output = Path(folder), Path(output)
     later = [path for path, info in _descriptions(folder).items() if info['step'] > step]
     if not later: return
-    results = [p for p in _left_by_a_run(output) if p.name not in _OWN_HISTORY and not _CHECKPOINT.fullmatch(p.name)]
+    results = [p for p in _left_by_a_run(output) if p.name not in ('wandb', 'wandb_id') and not _CHECKPOINT.fullmatch(p.name)]
     name = _make_previous({folder, output} if results else {folder})
     for p in results:
         if p.is_dir(): shutil.copytree(p, output/name/p.name)

@@ -38,7 +38,7 @@ from adversarial_rl.record.checkpoints import (
     save_checkpoint,
     set_aside,
 )
-from .tracking import progress_bar, reporters, rows_before, Tracker
+from .tracking import progress_bar, rows_before, Tracker, uses_wandb
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #b9aec49d
 def say(text:str)->None:
@@ -253,8 +253,8 @@ def _make_room(trainer:Trainer, path:Path, info:dict[str, Any])->None:
 @contextlib.contextmanager
 def own_folders(config:Any          # Settings of a run
                )->Iterator[Path]:   # The output folder
-    "Inside, the run's folders are its own; raises `UsageError`, also for trackers that are missing."
-    reporters(config.report_to)
+    "Inside, the run's folders are its own; raises `UsageError`, also where W&B is named but missing."
+    uses_wandb(config.report_to)
     with run_folders({flag(name): getattr(config, name) for name in ('output_dir', 'checkpoint_dir')}):
         yield Path(config.output_dir)
 
