@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.core.decisions import decide
-from adversarial_rl.core.machine import Platform
+from adversarial_rl.core.machine import decide, Platform
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.model.footprint import GB, memory_estimate, peak, shaped_config
 

@@ -9,10 +9,18 @@ import pytest
 import torch
 import yaml
 
-from adversarial_rl.core.decisions import config_file, decide, detect_platform_and_gpu
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.machine import host, HOSTS, Platform, platform, why_offline
+from adversarial_rl.core.machine import (
+    config_file,
+    decide,
+    detect_platform_and_gpu,
+    host,
+    HOSTS,
+    Platform,
+    platform,
+    why_offline,
+)
 from adversarial_rl.grpo.settings import _machine_arguments, grpo_arguments, VLLMSettings
 from adversarial_rl.model.policy import load_model
 
@@ -172,7 +180,7 @@ def test_the_table_names_the_file(gpu, capsys):
 
 
 def test_decisions_import_no_torch():
-    code = 'import sys, adversarial_rl.core.decisions; sys.exit("torch" in sys.modules)'
+    code = 'import sys, adversarial_rl.core.machine; sys.exit("torch" in sys.modules)'
     assert subprocess.run([sys.executable, '-c', code]).returncode == 0
 
 

@@ -230,7 +230,8 @@ def keep_later(folder:str|Path, # Where checkpoints are kept
     folder, output = Path(folder), Path(output)
     later = [path for path, info in _descriptions(folder).items() if info['step'] > step]
     if not later: return
-    results = [p for p in _left_by_a_run(output) if p.name not in ('wandb', 'wandb_id') and not _CHECKPOINT.fullmatch(p.name)]
+    results = [p for p in _left_by_a_run(output) if not _CHECKPOINT.fullmatch(p.name)]
+    results = [p for p in results if p.name not in ('wandb', 'wandb_id')]   # W&B keeps its own history
     name = _make_previous({folder, output} if results else {folder})
     for p in results:
         if p.is_dir(): shutil.copytree(p, output/name/p.name)

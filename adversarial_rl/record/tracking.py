@@ -21,10 +21,9 @@ from typing import Any, Self, TYPE_CHECKING
 
 from tqdm.auto import tqdm
 
-from ..core.decisions import wandb_mode
 from ..core.errors import one_line, UsageError
 from ..core.files import append_line, write_whole
-from ..core.machine import installed
+from ..core.machine import installed, wandb_mode
 
 if TYPE_CHECKING:   # Slow to load, and the help of a command does without
     import pandas as pd
