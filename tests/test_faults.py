@@ -2,14 +2,12 @@
 import hashlib
 import json
 import os
-import random
 import resource as resource_limits
 import shutil
 import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from types import SimpleNamespace
 
 import processes
 import pytest
@@ -21,10 +19,9 @@ from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grpo import code_execution, output_game
-from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, newest_whole, OpponentSettings
+from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, OpponentSettings
 from adversarial_rl.selfplay import spiral
 from adversarial_rl.selfplay.config import SpiralConfig
-from adversarial_rl.selfplay.matches import begin, HumanPlayer, play
 from adversarial_rl.selfplay.trainer import SelfPlay
 
 
@@ -147,25 +144,6 @@ def test_results_never_replace_a_file_that_the_command_reads(command, flags, los
     assert (tmp_path/lost).read_bytes() == before
 
 
-def test_results_may_replace_earlier_results_and_a_terminal_is_no_file(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    for name in ('p', 'p.json'): (tmp_path/name).write_text('x')
-    for flags in ('--problem-file p --output p.json', '--problem-file /dev/null --output /dev/null'):
-        assert commands.run_inference(['--checkpoint', 'c.pt', *flags.split()]) == 2
-        assert 'would be lost' not in capfd.readouterr().err
-
-
-@pytest.mark.parametrize('command', ['run_training', 'run_inference', 'evaluate_mbpp', 'spiral_self_play'])
-def test_a_working_directory_that_is_gone_is_one_line(command, tmp_path):
-    gone, words = tmp_path/'gone', f'from adversarial_rl.core.commands import {command} as c; raise SystemExit(c())'
-    flags = ['--checkpoint', 'c.pt', '--problem', 'x'] if command == 'run_inference' else []
-    gone.mkdir()
-    script = f'cd {gone} && rmdir {gone} && exec "$0" -P -c "$@"'
-    done = subprocess.run(['bash', '-c', script, sys.executable, words, *flags], capture_output=True, text=True)
-    assert (done.returncode, done.stderr.count('\n')) == (2, 1), done.stderr
-    assert 'the working directory no longer exists; cd into one that does' in done.stderr
-
-
 def test_a_file_that_cannot_grow_is_named_with_advice(tmp_path, capfd):
     def grow(argv): append_line(tmp_path/'rows.jsonl', 'x' * 10000)
     def vanish(argv): append_line(tmp_path/'gone'/'rows.jsonl', 'x')
@@ -178,14 +156,6 @@ def test_a_file_that_cannot_grow_is_named_with_advice(tmp_path, capfd):
         finally: resource_limits.setrlimit(resource_limits.RLIMIT_FSIZE, usual)
         said = capfd.readouterr().err
         assert code == 2 and name in said and advice in said and said.count('\n') == 1, said
-
-
-def test_without_what_is_measured_nothing_is_read(tmp_path):
-    "The dataset of MBPP is missing here, and the message is about the flags all the same."
-    done = processes.run('evaluate_mbpp', cwd=tmp_path)
-    assert done.returncode == 2 and 'give one of --model' in done.stderr
-    done = processes.run('evaluate_mbpp', '--checkpoint', 'absent.pt', cwd=tmp_path)
-    assert done.returncode == 2 and 'absent.pt: no such checkpoint' in done.stderr
 
 
 LONG = 'Return x. ' * 2000
@@ -260,26 +230,6 @@ def test_a_truncated_optimizer_of_trl_is_skipped_for_the_checkpoint_before_it(tm
     assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
     assert 'skipped g/checkpoint-2: its optimizer.pt is damaged or cut short' in done.stderr
     assert 'holds' not in done.stderr   # No alarm about rows of metrics that were never written
-
-
-def test_an_optimizer_of_trl_that_would_run_code_is_skipped(tmp_path, capsys):
-    for n in (1, 2):
-        (tmp_path/f'checkpoint-{n}').mkdir()
-        (tmp_path/f'checkpoint-{n}'/'trainer_state.json').write_text('{}')
-        torch.save(dict(a=Runs() if n == 2 else 1), tmp_path/f'checkpoint-{n}'/'optimizer.pt')
-    assert newest_whole(tmp_path).name == 'checkpoint-1'
-    said = capsys.readouterr().err
-    assert 'its optimizer.pt could run code' in said and 'weights_only' not in said
-
-
-def test_a_person_who_types_an_illegal_move_is_asked_again():
-    pytest.importorskip('pyspiel')
-    typed = iter(['', 'x(0,0)', 'middle', 'x(0,0)', 'o(0,0)', 'x(0,1)', '0,2', 'x(0,2)'])
-    person, other = HumanPlayer(lambda shown: next(typed)), iter(['o(1,1)', 'o(2,2)'])
-    machine = SimpleNamespace(answer=lambda states, rng: [next(other) for _ in states])
-    match = begin('tic_tac_toe', (person, machine), random.Random(0))
-    play([match], random.Random(0))
-    assert match.returns() == (1., -1.) and [turn.move for turn in match.turns][::2] == ['x(0,0)', 'x(0,1)', 'x(0,2)']
 
 
 def test_the_source_distribution_holds_the_notebooks(tmp_path):

@@ -24,15 +24,21 @@ from .machine import Suited
 from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
+_from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
+
 def read_dotenv(path:str|Path='.env' # A missing file sets nothing
-               )->set[str]:          # Names of the variables that have the file's value
+               )->set[str]:          # Names of the variables that the file set
     "Set the environment variables of a .env file that are not set yet; raises `UsageError` if it cannot be read."
     from dotenv import dotenv_values
+    for name in [name for name, value in _from_dotenv.items() if os.environ.get(name) == value]: del os.environ[name]
+    _from_dotenv.clear()
     try:
-        values = {name: value for name, value in dotenv_values(path, encoding='utf-8-sig').items() if value}
-        return {name for name, value in values.items() if os.environ.setdefault(name, value) == value}
+        values = dotenv_values(path, encoding='utf-8-sig')
+        _from_dotenv.update({name: value for name, value in values.items() if value and name not in os.environ})
+        os.environ.update(_from_dotenv)
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
     except ValueError: raise UsageError(f'{path}: cannot be read; save it as UTF-8 text without null bytes')
+    return set(_from_dotenv)
 
 # %% ../../nbs/01_core/06_config.ipynb #cbc5414a
 def _leaves(kind:Any, before:str='')->dict[str, dataclasses.Field]:
@@ -297,8 +303,7 @@ def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     "Each setting, its value and its source; of a secret only whether it is set."
     rows = [('setting', 'value', 'from')]
     rows += [(k, as_flag(v) or "''", given[k].origin if k in given else 'default') for k, v in values.items()]
-    dotenv = read_dotenv()
-    rows += [(k, '(set)', '.env' if k in dotenv else 'environment') for k in SECRETS if os.environ.get(k)]
+    rows += [(k, '(set)', '.env' if k in _from_dotenv else 'environment') for k in SECRETS if os.environ.get(k)]
     wide = [max(len(row[i]) for row in rows) for i in range(2)]
     return '\n'.join(f'{name:<{wide[0]}}  {value:<{wide[1]}}  {origin}' for name, value, origin in rows)
 
