@@ -1,6 +1,7 @@
 "Metrics in files and in W&B's offline folder; tables after a kill; no secret in any output."
 import csv
 import fcntl
+import json
 import os
 import pty
 import re
@@ -54,6 +55,36 @@ def table_of_metrics(folder):
     return [{k: '' if row.get(k) is None else str(row[k]) for k in columns} for row in rows]
 
 
+def wandb_records(path):
+    "Protobuf records of a .wandb file: LevelDB's log format after a header of 7 bytes."
+    data, at, record = path.read_bytes(), 7, b''
+    assert data[:4] == b':W&B'
+    while at + 7 <= len(data):
+        left = 32768 - at % 32768   # Of this block; a block's last bytes are padding where no header fits
+        if left < 7:
+            at += left
+            continue
+        size, kind = struct.unpack('<HB', data[at + 4:at + 7])
+        record += data[at + 7:at + 7 + size]
+        at += 7 + size
+        if kind in (1, 4):   # A whole record, or the last part of one
+            yield record
+            record = b''
+
+
+def wandb_history(path):
+    "Rows of metrics of a .wandb file."
+    from wandb.proto import wandb_internal_pb2 as pb
+    rows = []
+    for data in wandb_records(path):
+        record = pb.Record()
+        record.ParseFromString(data)
+        if record.WhichOneof('record_type') != 'history': continue
+        items = record.history.item
+        rows.append({item.key or '/'.join(item.nested_key): json.loads(item.value_json) for item in items})
+    return rows
+
+
 @pytest.fixture(scope='module')
 def offline(tmp_path_factory):
     "A complete small run with W&B offline, and secrets in the environment and in `.env`."
@@ -69,7 +100,9 @@ def test_wandb_offline_gets_the_metrics(offline):
     folder, done = offline
     path, = (folder/'out'/'wandb').glob('offline-run-*/*.wandb')
     assert (folder/'out'/'wandb_id').read_text() in path.name
-    assert b'reward/discriminator' in path.read_bytes() and [r['step'] for r in metrics(folder)] == list(range(10))
+    sent, rows = wandb_history(path), metrics(folder)
+    assert [row['_step'] for row in sent] == [row['step'] for row in rows] == list(range(10))
+    assert all(row['reward/discriminator'] == x['reward/discriminator'] for row, x in zip(sent, rows))
 
 
 def test_no_secret_in_any_output(offline):
