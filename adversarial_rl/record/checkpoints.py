@@ -54,10 +54,12 @@ def checkpoints(folder:str | Path)->list[Path]:
     return list(_descriptions(folder))
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #81113aa7
-def copy_best(path:Path # A checkpoint
+def copy_best(path:Path,                    # A checkpoint
+              folder:str | Path | None=None # Where the copy goes, beside it by default
              )->None:
-    "Make the best checkpoint of the folder a copy of this one."
-    _write(path.parent/f'{BEST}.pt', path.read_bytes(), json.loads(path.with_suffix('.json').read_text()))
+    "Make the best checkpoint a copy of this one."
+    best = Path(folder or path.parent)/f'{BEST}.pt'
+    _write(best, path.read_bytes(), json.loads(path.with_suffix('.json').read_text()))
 
 def save_checkpoint(folder:str | Path,   # Where checkpoints are kept
                     name:str,            # File name without ending

@@ -26,6 +26,7 @@ from ..core.machine import available_cores, library_versions, platform
 from ..core.parallel import anybody
 from ..core.settings import flag
 from adversarial_rl.record.checkpoints import (
+    BEST,
     check_kind,
     Checkpoint,
     clear_up,
@@ -247,7 +248,11 @@ def _make_room(trainer:Trainer, path:Path, info:dict[str, Any])->None:
         if output.resolve() != here.resolve(): set_aside(*others)
     else:
         set_aside(here, *others)
-        trainer.best = trainer.worst   # Each folder has its own best checkpoint
+        best = path.with_name(f'{BEST}.pt')
+        try: found = load_checkpoint(best)[1]['score'] == trainer.best
+        except (UsageError, KeyError): found = False
+        if found: copy_best(best, here)
+        else: trainer.best = trainer.worst   # The search for the best begins anew
 
 # %% ../../nbs/04_record/04_run_loop.ipynb #9aa404bf
 @contextlib.contextmanager
