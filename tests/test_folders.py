@@ -1,9 +1,7 @@
 "A run's folders: one run at a time, nothing finished is lost, other settings are refused, lost rows stay a gap."
 import json
-import os
 import signal
 import time
-from importlib import import_module
 from pathlib import Path
 
 import processes
@@ -11,7 +9,6 @@ import pytest
 import test_grpo
 import test_spiral
 import test_training
-from transformers import Trainer
 
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
@@ -175,33 +172,3 @@ def wait_for_step(process, folder, step):
     while max([r['step'] for r in rows(folder)], default=0) < step and process.poll() is None and time.time() < end:
         time.sleep(.05)
     assert process.poll() is None
-
-
-@pytest.mark.parametrize('name', ['run_training', 'spiral_self_play', 'grpo_code_execution'])
-def test_rows_are_on_the_disk_before_the_checkpoint_that_counts_them(name, tmp_path, monkeypatch):
-    "What is synced, in order: no checkpoint before the row of its step."
-    pytest.importorskip('pyspiel' if 'spiral' in name else 'torch')
-    synced, rename, fsync = [], os.replace, os.fsync
-    def watched(number):
-        fsync(number)
-        path = Path(os.readlink(f'/proc/self/fd/{number}'))
-        if path.name == 'metrics.jsonl': synced.append(len(path.read_text().splitlines()))
-    monkeypatch.setattr(os, 'fsync', watched)
-    counted = []
-    def replaced(source, target, **kw):
-        if str(target).endswith('.pt') and 'best' not in str(target):
-            counted.append((str(target), synced[-1] if synced else 0))
-        rename(source, target, **kw)
-    monkeypatch.setattr(os, 'replace', replaced)
-    if 'grpo' in name:
-        save = Trainer._save_checkpoint
-        def saved(self, *args, **kw):
-            counted.append((f'checkpoint-{self.state.global_step}', synced[-1] if synced else 0))
-            return save(self, *args, **kw)
-        monkeypatch.setattr(Trainer, '_save_checkpoint', saved)
-    command, *flags = TRAINERS[name](tmp_path)
-    monkeypatch.chdir(ROOT)
-    assert import_module(processes.MODULES[command]).main([str(x) for x in flags]) == 0
-    first = 0 if name == 'grpo_code_execution' else 1   # The others save before the first step too
-    n = 1 if name == 'spiral_self_play' else 0         # A row of the untrained model
-    assert [rows for _, rows in counted][first:] == [i + 1 + n for i in range(len(counted) - first)]

@@ -99,15 +99,6 @@ def test_a_run_leaves_hardened_problems_and_cross_play(tmp_path):
     assert all(o.passed for o in grade_many([(p.reference_solution, p.baseline_tests) for p in hard]))
 
 
-def test_baseline_tests_alone_need_no_discriminator(tmp_path):
-    alone = dict(opponents=0, graded_on='baseline', n_discriminator_steps=0, n_generator_steps=2)
-    trainer, (row, _) = rows(tmp_path, 2, **alone)
-    assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0
-    assert row['reward/generator'] == pytest.approx(row['baseline_pass_rate'])
-    adapter = trainer.pair.discriminator.policy.adapter('discriminator')
-    assert all(not v.any() for k, v in adapter.items() if 'lora_B' in k)
-
-
 @pytest.mark.parametrize('more', [
     dict(graded_on='both', n_discriminator_steps=1), dict(graded_on='discriminator', n_discriminator_steps=0),
     dict(n_discriminator_steps=0, k_alternating_steps=1, graded_on='baseline')])
