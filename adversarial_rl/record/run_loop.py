@@ -134,7 +134,6 @@ class Trainer:
     defaults: dict[str, Any] = {}          # Of settings that a checkpoint does not have
     worst = -1.                            # The score before any
     players: Mapping[str, Any]             # By name, each with a `policy`
-    steps: Any                             # Number of steps of the whole run
     recent: Sequence[dict[str, Any]] = ()  # The last rows of metrics, as the checkpoint remembers them
 
     def __init__(self, config:Any, # Settings of a run, a `RunConfig`
@@ -146,6 +145,11 @@ class Trainer:
         self.before: Any = None                # Figures before the first step
         self.platform = platform(config.device, config.dtype)
         self.random = Randomness(config.seed, self.platform.device)
+
+    @property
+    def steps(self)->int:
+        "Number of steps of the whole run."
+        raise NotImplementedError
 
     def train_step(self)->dict[str, Any]:
         "Take one step, count it in `step`, and return its row of metrics."
