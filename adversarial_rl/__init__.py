@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from adversarial_rl.core.decisions import detect_platform_and_gpu as detect_platform_and_gpu
+    from adversarial_rl.core.machine import detect_platform_and_gpu as detect_platform_and_gpu
     from adversarial_rl.core.settings import PPOConfig as PPOConfig, TrainingConfig as TrainingConfig
     from adversarial_rl.game.inference import solve as solve
     from adversarial_rl.game.trainer import train as train
@@ -33,7 +33,7 @@ _MODULES = {
     'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
     'agrade': 'grader.session', 'agrade_many': 'grader.session',
-    'create_eval_config_for_training': 'mbpp.training', 'detect_platform_and_gpu': 'core.decisions',
+    'create_eval_config_for_training': 'mbpp.training', 'detect_platform_and_gpu': 'core.machine',
     'grade': 'grader.grading', 'grade_many': 'grader.grading', 'isolated': 'grader.pool',
     'load_mbpp': 'mbpp.dataset', 'load_problems': 'problems.problem', 'load_trained': 'model.players',
     'parse_tests': 'grader.answers', 'program_in': 'grader.answers', 'run': 'grader.grading',

@@ -1,7 +1,6 @@
 "What the documents of this project show works when it is typed as shown."
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -14,10 +13,10 @@ import yaml
 from structure import ROOT
 
 from adversarial_rl.core import commands
-from adversarial_rl.core.commands import run_training
-from adversarial_rl.core.decisions import wandb_mode
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
+from adversarial_rl.core.commands import run_training
+from adversarial_rl.core.machine import wandb_mode
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
 from adversarial_rl.game.trainer import AdversarialTrainer
@@ -46,16 +45,6 @@ def test_a_description_alone_is_enough(checkpoint, capfd):
     assert 'the program defines no function; to ask' in printed.err and 'Executable code' in printed.out
 
 
-def test_attempts_without_a_signature(checkpoint, capfd):
-    assert ask(checkpoint, '--problem', 'Return the sum of xs.', '--attempts', 3) == 0
-    assert 'of 3, chosen with' in capfd.readouterr().out
-
-
-def test_a_signature_in_the_words(checkpoint, capfd):
-    assert ask(checkpoint, '--problem', 'Write add(a, b), which returns the sum of two numbers.') == 0
-    assert 'signature: def add(a, b): (from the words;' in capfd.readouterr().err
-
-
 def test_a_signature_in_the_tests(checkpoint, tmp_path, capfd):
     flags = ['--problem', 'Return sum of two numbers', '--tests', 'assert add(2,3)==5;assert add(0,0)==0']
     assert ask(checkpoint, *flags, '--execute-tests', '--output', tmp_path/'results.json') == 0
@@ -63,13 +52,6 @@ def test_a_signature_in_the_tests(checkpoint, tmp_path, capfd):
     assert 'signature: def add(a, b): (from the tests;' in printed.err
     assert printed.out.count('assert add(') == 2
     assert len(json.loads((tmp_path/'results.json').read_text())['passed']) == 2
-
-
-def test_results_are_json_and_json_lines_by_their_name(checkpoint, tmp_path, capfd):
-    problem = ['--problem', 'Your problem']
-    for name in ('one.json', 'one.jsonl'): assert ask(checkpoint, *problem, '--output', tmp_path/name) == 0
-    assert json.loads((tmp_path/'one.json').read_text()) == json.loads((tmp_path/'one.jsonl').read_text())
-    assert (tmp_path/'one.jsonl').read_text().count('\n') == 1
 
 
 def test_a_batch_ends_with_a_json_file(checkpoint, tmp_path, capfd):
@@ -116,23 +98,11 @@ def test_a_checkpoint_of_each_stage_stays_and_is_resumed_from(tmp_path, capfd):
     assert 'at step 3' in capfd.readouterr().out
 
 
-def test_a_problems_file_with_one_problem_trains(tmp_path, capfd):
-    problems = json.loads(resource('data/example_problems.json').read_text())['problems'][:1]
-    (tmp_path/'mine.json').write_text(json.dumps(dict(problems=problems)))
-    assert train(tmp_path, '--problems-file', tmp_path/'mine.json') == 0
-    assert 'mine.json has one problem, so the held-out ones are 2 of the bundled' in capfd.readouterr().err
-
-
 @pytest.mark.parametrize('name', ['run_training', 'run_inference', 'grpo_code_execution', 'grpo_code_game',
                                   'spiral_self_play'])
 def test_each_command_is_a_script_at_the_top(name, tmp_path):
     done = subprocess.run([sys.executable, ROOT/f'{name}.py', '--help'], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0 and done.stdout.startswith(f'usage: {name} '), done.stderr
-
-
-def test_the_requirements_are_those_of_training():
-    lines = [line for line in (ROOT/'requirements.txt').read_text().splitlines() if not line.startswith('#')]
-    assert lines == ['-e .[train]'] and 'train_requirements' in (ROOT/'settings.ini').read_text()
 
 
 def printed_config(name, capfd, *flags):
@@ -183,34 +153,6 @@ def test_every_command_obeys_the_environment(name, tmp_path, monkeypatch, capfd)
     monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '-3')
     with pytest.raises(UsageError, match='MBPP_EVAL_NUM_QUESTIONS -3: must be at least'):
         getattr(commands, name).read([])
-
-
-def test_wandb_and_the_switch_of_the_evaluation(monkeypatch, tmp_path, capfd):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv('WANDB_PROJECT', 'mine')
-    for flags in (['--no-mbpp-eval'], ['--mbpp-eval', 'false'], ['--evaluation.enabled', 'false']):
-        found = printed_config('grpo_code_execution', capfd, *flags)
-        assert found['wandb.project'][0] == 'mine' and found['mbpp_eval'] == ['False', 'flag']
-
-
-@pytest.mark.parametrize('command', [c for c in vars(commands).values() if isinstance(c, commands.Command)],
-                         ids=lambda c: c.name)
-def test_help_describes_every_setting(command, capfd):
-    with pytest.raises(SystemExit): command.read(['--help'])
-    text = capfd.readouterr().out.partition('options:')[2]
-    assert '_' not in ''.join(word for word in text.split() if word.startswith('--'))
-    described = re.split(r'\n  (?=-)', text)[1:]
-    assert len(described) > 10 and not [x for x in described if len(re.split(r'\s{2,}|\n', x.strip(), 1)) < 2]
-
-
-def test_what_the_documents_name_and_is_elsewhere_has_a_reason():
-    text = (ROOT/'CONTRIBUTING.md').read_text().partition('## What the documents name, and what replaces it')[2]
-    rows = [line.split('|')[1:-1] for line in text.partition('\n## ')[0].splitlines() if line.startswith('| ')][1:]
-    named = ' '.join(row[0] for row in rows)
-    for name in ('test_mbpp_system.py', 'test_checkpoint.py', 'submit_grpo_training.sh', 'checkpoint_best.pt',
-                 'model.id', 'model.cache_dir', 'zero-sum', 'W&B'): assert name in named
-    assert all(reason.strip() for *_, reason in rows)
-    for path in re.findall(r'[\w/]+\.(?:py|sh)', ' '.join(row[1] for row in rows)): assert (ROOT/path).exists(), path
 
 
 def test_on_a_cluster_the_library_decides_about_wandb(tmp_path):

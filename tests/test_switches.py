@@ -7,11 +7,10 @@ import torch
 
 from adversarial_rl.core.commands import run_training as main
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game.round import generator_rewards, grade_programs, ProblemRound, Round
+from adversarial_rl.core.commands import run_training as main
 from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.suites import judge_suites
-from adversarial_rl.problems.problem import load_problems, Problem
+from adversarial_rl.problems.problem import load_problems
 from adversarial_rl.record.checkpoints import load_checkpoint
 
 ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2)
@@ -54,30 +53,12 @@ def test_rewards_differ_on_the_same_round(tmp_path):
     assert len({r['reward/discriminator'] for r in first.values()}) == len(kinds)
 
 
-def test_repeats_pay_less(tmp_path):
-    "The same problems twice, from the same state: the first round is rewarded in full, the second less."
-    _, plain = rows(tmp_path, 1)
-    trainer, (row,) = rows(tmp_path, 1, repeat_penalty=1.)
-    assert row['repeated'] == 0 and row['reward/discriminator'] == plain[0]['reward/discriminator']
-    assert len(trainer.pair.extras.recent_inputs.inputs) > 5
-    _, two = rows(tmp_path, 2, same_problems=True, repeat_penalty=1.)
-    _, free = rows(tmp_path, 2, same_problems=True)
-    assert two[1]['repeated'] > 0 and two[1]['reward/discriminator'] < free[1]['reward/discriminator']
-
-
 def test_failed_tests_come_back_and_are_written_out(tmp_path):
     trainer, two = rows(tmp_path, 2, same_problems=True, problems_per_step=24, failed_tests=1)
     assert 0 < two[0]['failed_tests_kept'] <= 24
     assert 'replayed_pass_rate' not in two[0] and 0 <= two[1]['replayed_pass_rate'] <= 1
     hard, before = trainer.pair.extras.failed_tests.hardened(trainer.training), {p.id: p for p in trainer.training}
     assert hard and all(len(p.baseline_tests) > len(before[p.id].baseline_tests) for p in hard)
-
-
-def test_wrong_programs_face_the_discriminator_when_it_learns(tmp_path):
-    _, (one, two, three) = rows(tmp_path, 3, mutant_share=.75)
-    assert 0 <= one['mutants_killed'] <= 1 and 'mutants_killed' in two
-    assert 'mutants_killed' not in three and three['learner'] == 'generator'
-    assert one['reward/discriminator'] != rows(tmp_path, 1)[1][0]['reward/discriminator']
 
 
 def test_earlier_opponents_come_back_and_leave_the_latest_as_it_was(tmp_path):
@@ -119,25 +100,6 @@ def test_a_run_leaves_hardened_problems_and_cross_play(tmp_path):
     assert all(o.passed for o in grade_many([(p.reference_solution, p.baseline_tests) for p in hard]))
 
 
-@pytest.mark.parametrize('flags, says', [
-    (['--discriminator-reward', 'luck'], 'must be one of default, code_a1, utrl, cure, learnability'),
-    (['--repeat-penalty', '2'], 'must be at most 1'), (['--failed-tests', '-1'], 'must be at least 0'),
-    (['--mutant-share', '1'], 'must be at most 0.9'), (['--pool-size', '-1'], 'must be at least 0')])
-def test_out_of_bounds_is_one_line(flags, says, capfd):
-    assert main(flags) == 2
-    err = capfd.readouterr().err
-    assert flags[0] in err and says in err
-
-
-def test_baseline_tests_alone_need_no_discriminator(tmp_path):
-    alone = dict(opponents=0, graded_on='baseline', n_discriminator_steps=0, n_generator_steps=2)
-    trainer, (row, _) = rows(tmp_path, 2, **alone)
-    assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0
-    assert row['reward/generator'] == pytest.approx(row['baseline_pass_rate'])
-    adapter = trainer.pair.discriminator.policy.adapter('discriminator')
-    assert all(not v.any() for k, v in adapter.items() if 'lora_B' in k)
-
-
 @pytest.mark.parametrize('more', [
     dict(graded_on='both', n_discriminator_steps=1), dict(graded_on='discriminator', n_discriminator_steps=0),
     dict(n_discriminator_steps=0, k_alternating_steps=1, graded_on='baseline')])
@@ -148,14 +110,6 @@ def test_a_player_without_an_opponent_is_refused(tmp_path, capsys, more):
     assert 'leaves no opponent to learn against' in capsys.readouterr().err
 
 
-def test_all_stages_learn_at_once(tmp_path):
-    trainer, two = rows(tmp_path, 3, stages_together=True)
-    assert {r['stage'] for r in two} == {'all'} and len(trainer.schedule) == 3 and two[2]['generator/length'] > 40
-    assert load_checkpoint(trainer.save())[1]['stage_name'] == 'all'
-    _, one = rows(tmp_path, 3)
-    assert one[2]['generator/length'] < two[2]['generator/length'] / 2
-
-
 def test_all_stages_learn_together_after_the_last(tmp_path):
     trainer, last = rows(tmp_path, 17, together_steps=1)
     assert len(trainer.schedule) == 17 and [r['stage'] for r in last[-3:]] == ['code', 'all', 'all']
@@ -163,19 +117,3 @@ def test_all_stages_learn_together_after_the_last(tmp_path):
     assert last[-1]['generator/length'] > 2 * last[-3]['generator/length']
     path = trainer.save()
     assert path.name == 'checkpoint_stage_6_epoch_2.pt' and load_checkpoint(path)[1]['stage_name'] == 'all'
-
-
-PRINTS = 'def f(n):\n    if n > 100: print("x" * 20000)\n    return n'
-KEEPS = ('from functools import lru_cache\n@lru_cache(None)\ndef kept(n): return bytearray(n)\n'
-         'def f(n): return len(kept(n))')
-
-
-@pytest.mark.parametrize('reference, first', [(PRINTS, 101), (KEEPS, 110_000_000)])
-def test_tests_of_earlier_rounds_share_no_process(reference, first):
-    "Each is valid in its round; together they printed too much, or filled the memory, and all of them failed."
-    p = Problem('p', 'Something.', 'def f(n):', ('assert f(1) == 1', 'assert f(2) == 2'), reference)
-    old = [f'assert f({n}) == {n}' for n in range(first, first + 5)]
-    for test in old: assert judge_suites([p], [[[test]]])[0][0].usable == [test]
-    x = ProblemRound(p, [f'{reference}\n# {n}' for n in range(4)], [], replayed=['assert f(3) == 3', *old])
-    grade_programs([x])
-    assert generator_rewards(Round([x], None, None)).tolist() == [1.] * 4, x.verdicts

@@ -6,13 +6,11 @@ import signal
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 import processes
 import pytest
 import torch
 
-from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer, train
@@ -80,27 +78,6 @@ def test_a_run_leaves_results_metrics_and_a_figure(finished):
     assert list(found['stages']) == [s.name for s in REASONING_STAGES]
     assert (folder/'out'/'training_curves.png').read_bytes().startswith(b'\x89PNG')
     assert 'held-out problems (8)' in done.stdout and 'Traceback' not in done.stderr
-
-
-def test_the_disk_must_have_room_for_the_checkpoints_that_will_be_written(finished, tmp_path, monkeypatch):
-    "The start asks for the newest, the last of each stage, the best and one being written; a resumed run for the rest."
-    folder, _ = finished
-    largest = max(path.stat().st_size for path in (folder/'ck').glob('*.pt'))
-    trainer = AdversarialTrainer(*config(tmp_path, n_generator_steps=2, save_total_limit=3))
-    size = trainer.checkpoint_bytes()
-    assert size == pytest.approx(largest, rel=.1)
-    trainer.check_space()
-    free = (3 + 5 + 2) * size   # Newest, five stages, best, one being written
-    for room, enough in ((1.2, True), (.8, False)):
-        usage = SimpleNamespace(free=int(free * room + 50 * 2**20))
-        monkeypatch.setattr(shutil, 'disk_usage', lambda folder: usage)
-        if enough: trainer.check_space()
-        else:
-            message = r'ck: only \d+ MB free, \d+ MB needed for 10 checkpoints of \d+ MB; make room'
-            with pytest.raises(UsageError, match=message): trainer.check_space()
-    for path in (folder/'ck').glob('*.pt'): shutil.copy(path, tmp_path/'ck')
-    trainer.step = 10   # Resumed: what is there need not be written
-    trainer.check_space()
 
 
 def test_a_frozen_player_does_not_change(tmp_path):

@@ -8,7 +8,6 @@ __all__ = ['run_training', 'plan', 'run_inference', 'evaluate_mbpp', 'evaluate_t
 
 # %% ../../nbs/01_core/09_commands.ipynb #f5577452
 import contextlib
-import gc
 import os
 import signal
 import threading
@@ -19,8 +18,8 @@ from importlib.util import find_spec
 from typing import Any
 
 from .config import parse_config
-from .decisions import suited
 from .errors import guarded, load, NotInstalled, quiet_libraries
+from .machine import suited
 
 # %% ../../nbs/01_core/09_commands.ipynb #7af137c9
 @contextlib.contextmanager
@@ -36,16 +35,6 @@ def _ends_at_once()->Iterator[None]:
     usual = signal.signal(signal.SIGINT, end)
     try: yield
     finally: signal.signal(signal.SIGINT, usual)
-
-# %% ../../nbs/01_core/09_commands.ipynb #5c07e5b1
-@contextlib.contextmanager
-def _without_collection()->Iterator[None]:
-    "Inside, no garbage is collected: imports leave none, and looking for it takes a seventh of their time."
-    usual = gc.isenabled()
-    gc.disable()
-    try: yield
-    finally:
-        if usual: gc.enable()
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d1
 _EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late
@@ -74,7 +63,7 @@ class Command:
         for package in _EVERY_COMMAND:
             if not find_spec(package): raise NotInstalled(self.name, package)
         settings = self.read(argv)
-        with _ends_at_once(), _without_collection():
+        with _ends_at_once():
             quiet_libraries()
             run = load(self.module, self.name).run
         run(*settings)

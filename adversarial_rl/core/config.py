@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, get_args, get_origin
 
-from .decisions import Suited
 from .errors import SECRETS, UsageError
 from .files import as_text, check_output, resource, write_whole
+from .machine import Suited
 from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
 # %% ../../nbs/01_core/06_config.ipynb #e9c8afa9
@@ -30,16 +30,14 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
                )->set[str]:          # Names of the variables that the file set
     "Set the environment variables of a .env file that are not set yet; raises `UsageError` if it cannot be read."
     from dotenv import dotenv_values
-    for k, v in _from_dotenv.items():
-        if os.environ.get(k) == v: del os.environ[k]
+    for name in [name for name, value in _from_dotenv.items() if os.environ.get(name) == value]: del os.environ[name]
     _from_dotenv.clear()
-    try: values = dotenv_values(path, encoding='utf-8-sig')
+    try:
+        values = dotenv_values(path, encoding='utf-8-sig')
+        _from_dotenv.update({name: value for name, value in values.items() if value and name not in os.environ})
+        os.environ.update(_from_dotenv)
     except OSError as e: raise UsageError(f'{path}: cannot be read ({e.strerror})')
-    except ValueError: raise UsageError(f'{path}: cannot be read (it is not UTF-8 text); save it as UTF-8')
-    for name, value in values.items():
-        if not value or name in os.environ: continue
-        if '\0' in value: raise UsageError(f'{path}: the value of {name} holds a null byte')
-        os.environ[name] = _from_dotenv[name] = value
+    except ValueError: raise UsageError(f'{path}: cannot be read; save it as UTF-8 text without null bytes')
     return set(_from_dotenv)
 
 # %% ../../nbs/01_core/06_config.ipynb #cbc5414a
@@ -53,7 +51,7 @@ def _leaves(kind:Any, before:str='')->dict[str, dataclasses.Field]:
 
 def closest(name:str, known:Iterable[str])->str:
     "The known name with the most similar spelling."
-    return max(known, key=lambda k: difflib.SequenceMatcher(None, name, k).ratio())
+    return difflib.get_close_matches(name, list(known), 1, 0)[0]
 
 # %% ../../nbs/01_core/06_config.ipynb #db610279
 _KINDS: dict[Any, tuple[str, str]] = {   # Type of a setting -> what `--help` and messages call its value
@@ -84,11 +82,14 @@ def _limit(value:Any)->TokenLimit:
     return int(str(value))
 
 # %% ../../nbs/01_core/06_config.ipynb #5b1e78a1
+_NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
+
 def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
                                      formatter_class=wide, argument_default=argparse.SUPPRESS)
+    parser._negative_number_matcher = _NEGATIVE   # Its own takes -1e-5 for a flag
     for name, f in fields.items(): _add_setting(parser, name, f)
     parser.add_argument('--config', metavar='FILE', help='YAML file of settings; flags and the environment override it')
     parser.add_argument('--print-config', action='store_true', help='print each setting and its source, then stop')
@@ -114,54 +115,30 @@ def _add_switch(parser:argparse.ArgumentParser, name:str, help:str, default:bool
     parser.add_argument(flag(name), dest=name, metavar=_KINDS[bool][0], help=shown, nargs='?', const=True)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
-def _check_keys(text:str, path:str|Path):
-    "Raise `UsageError` for a key that a mapping of a YAML text has twice, also in another spelling."
-    import yaml
-    waiting: list[Any] = [yaml.compose(text, yaml.SafeLoader)]
-    seen = set()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode): continue
-        seen.add(id(node))
-        if isinstance(node, yaml.SequenceNode): waiting += node.value
-        else:
-            lines: dict[str, int] = {}
-            for key, value in node.value:
-                name, line = str(key.value).replace('-', '_'), key.start_mark.line + 1
-                if name in lines:
-                    raise UsageError(f"--config {path}: '{key.value}' is there twice, in lines {lines[name]} and "
-                                     f'{line}; keep one of them')
-                lines[name] = line
-                waiting.append(value)
-
 def read_yaml(path:str|Path)->dict[str, Any]:
     "The mapping in a YAML file, its top-level keys with underscores; raises `UsageError`."
     import yaml
+    class Once(yaml.SafeLoader): "Refuses a key that a mapping has twice, also in another spelling."
+    def mapping(loader, node):
+        lines: dict[str, int] = {}
+        for key, _ in node.value:
+            name, line = str(key.value).replace('-', '_'), key.start_mark.line + 1
+            if name in lines:
+                raise UsageError(f"--config {path}: '{key.value}' is there twice, in lines {lines[name]} and {line}; "
+                                 'keep one of them')
+            lines[name] = line
+        return loader.construct_mapping(node, deep=True)
+    Once.add_constructor('tag:yaml.org,2002:map', mapping)
     try:
         file = Path(path) if Path(path).exists() else resource(str(path))
         data = file.read_bytes()
     except UsageError: raise UsageError(f'--config {path}: no such file')
     except OSError as e: raise UsageError(f'--config {path}: cannot be read ({e.strerror})')
-    text = as_text(data, f'--config {path}')
-    try:
-        _check_keys(text, path)
-        values = yaml.safe_load(text)
+    try: values = yaml.load(as_text(data, f'--config {path}'), Once) or {}
     except (yaml.YAMLError, RecursionError, ValueError) as e:
         raise UsageError(f'--config {path}: is not valid YAML ({" ".join(str(e).split())})')
-    if not isinstance(values or {}, dict): raise UsageError(f'--config {path}: must hold "setting: value" lines')
-    return {str(k).replace('-', '_'): v for k, v in (values or {}).items()}
-
-# %% ../../nbs/01_core/06_config.ipynb #7be0a5d1
-_NUMBER = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
-
-def _joined(argv:Sequence[str])->list[str]:
-    "Words of a command line; a negative number after a flag becomes a part of it, since argparse takes -1e-5 for one."
-    words: list[str] = []
-    for word in argv:
-        if _NUMBER.match(word) and words and words[-1].startswith('--') and '=' not in words[-1]:
-            words[-1] += f'={word}'
-        else: words.append(word)
-    return words
+    if not isinstance(values, dict): raise UsageError(f'--config {path}: must hold "setting: value" lines')
+    return {str(k).replace('-', '_'): v for k, v in values.items()}
 
 # %% ../../nbs/01_core/06_config.ipynb #4a9c80f5
 _MACHINE = 'this machine'   # As the source of a value
@@ -189,11 +166,9 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser, argv = _parser(self.fields, about, prog), _joined(argv)
-        words = [self._spelled(word) for word in argv]
+        parser, words = _parser(self.fields, about, prog), [self._spelled(word) for word in argv]
         for word in {word.partition('=')[0] for word in words}:
-            section = word[2:].partition('.')[0].replace('-', '_')
-            if word.startswith('--') and section in self.dicts: parser.add_argument(word)
+            if word[2:].partition('.')[0].replace('-', '_') in self.dicts: parser.add_argument(word)
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:
             needs = 'needs a value; one that begins with a dash follows a =' if 'expected' in e.message else e.message
@@ -204,6 +179,12 @@ class Sources:
             raise UsageError(f'{word}: not a setting, {hint}--help lists the settings')
         return {name: self.given(name, value, 'flag', flag(name)) for name, value in vars(found).items()}
 
+    def _spelled(self, word:str)->str:
+        "A word of the command line, a flag in the spelling of `--help`."
+        flagged, equals, value = word.partition('=')
+        name = flagged[2:].replace('-', '_')
+        return flag(self.also.get(name, name)) + equals + value if word.startswith('--') else word
+
     def _closest(self, word:str)->str:
         "The flag that is most like this one, or that sets the argument of this name in a mapping."
         inside = {flag(key): flag(f'{name}.{key}') for name in self.dicts
@@ -212,36 +193,32 @@ class Sources:
 
     def file(self, path:str|Path)->dict[str, Given]:
         "Settings of a YAML file."
-        values: dict[str, Any] = {}
-        for also, value in self.flattened(read_yaml(path), path).items():
-            name = self.also.get(also, also)
-            if name in values: raise UsageError(f"--config {path}: '{name}' is there twice, also as '{also}'; keep one")
-            values[name] = value
-        for name in values:
-            if name in self.fields or name.partition('.')[0] in self.dicts: continue
-            raise UsageError(f"--config {path}: '{name}' is not a setting, the closest is "
-                             f"'{closest(name, self.fields)}'; --help lists them")
-        return {k: self.given(k, value, str(path), f'--config {path}: {k}') for k, value in values.items()}
+        found: dict[str, Given] = {}
+        for written, value in self._flat(read_yaml(path)):
+            name = self.also.get(written, written)
+            also = f", also as '{written}'" if written != name else ''
+            if name in found: raise UsageError(f"--config {path}: '{name}' is there twice{also}; keep one of them")
+            if name not in self.fields and name.partition('.')[0] not in self.dicts:
+                raise UsageError(f"--config {path}: '{name}' is not a setting, the closest is "
+                                 f"'{closest(name, self.fields)}'; --help lists them")
+            found[name] = self.given(name, value, str(path), f'--config {path}: {name}')
+        return found
+
+    def _flat(self, values:dict[str, Any], before:str='')->Iterator[tuple[str, Any]]:
+        "Dotted names and values of the nested mappings of a YAML file."
+        for key, value in values.items():
+            name = f"{before}{str(key).replace('-', '_')}"
+            section = name in self.dicts or any(known.startswith(f'{name}.') for known in [*self.fields, *self.also])
+            if section and isinstance(value, dict): yield from self._flat(value, f'{name}.')
+            else: yield name, value
 
     def machine(self, suits:Suited)->dict[str, Given]:
         "Settings that suit the machine, those of its file and single ones."
         file = self.file(suits.file) if suits.file else {}
-        file = {name: g for name, g in file.items() if name not in suits.without}
-        values = {self.also.get(name, name): value for name, value in suits.values.items()}
-        return {name: self.given(name, value, _MACHINE, name) for name, value in values.items()} | {
-            name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()}
-
-    def flattened(self, values:dict[str, Any], path:str|Path, before:str='')->dict[str, Any]:
-        "Dotted name -> value, of the nested mappings of a YAML file."
-        flat: dict[str, Any] = {}
-        for name, value in ((f"{before}{str(key).replace('-', '_')}", value) for key, value in values.items()):
-            section = name in self.dicts or any(known.startswith(f'{name}.') for known in [*self.fields, *self.also])
-            more = {name: value}
-            if section and isinstance(value, dict): more = self.flattened(value, path, f'{name}.')
-            for twice in flat.keys() & more.keys():
-                raise UsageError(f"--config {path}: '{twice}' is there twice; keep one of them")
-            flat |= more
-        return flat
+        found = {name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()
+                 if name not in suits.without}
+        single = {self.also.get(name, name): value for name, value in suits.values.items()}
+        return {name: self.given(name, value, _MACHINE, name) for name, value in single.items()} | found
 
     def environment(self)->dict[str, Given]:
         "Settings whose variable is set, in the environment or by a .env file."
@@ -251,12 +228,6 @@ class Sources:
             origin = f'.env {variable}' if variable in dotenv else f'environment {variable}'
             if value := os.environ.get(variable): found[name] = self.given(name, value, origin, variable)
         return found
-
-    def _spelled(self, word:str)->str:
-        "A word of the command line, a flag in the spelling of `--help`."
-        flagged, equals, value = word.partition('=')
-        name = flagged[2:].replace('-', '_')
-        return flag(self.also.get(name, name)) + equals + value if word.startswith('--') else word
 
 # %% ../../nbs/01_core/06_config.ipynb #3838c59d
 def _build(kind:Any, given:dict[str, Given], before:str='')->Any:
@@ -284,16 +255,16 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     required = [k for k, f in sources.fields.items() if f.default is f.default_factory is REQUIRED]
     if missing := [flag(k) for k in required if k not in given]:
         raise UsageError(f"{', '.join(missing)}: must be given; --help lists the settings")
-    configs = _checked(kinds, given)
+    values = _checked(kinds, given)
     if machine:
         given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
-        configs = _checked(kinds, given)
-    _check_files(sources.fields, dict(pair for c in configs for pair in _values(c)), given)
-    if machine: _show_machine(given)
-    if 'print_config' in given:
-        print(_config_table(dict(pair for c in configs for pair in _values(c)), given))
-        raise SystemExit(0)
-    return configs
+        values = _checked(kinds, given)
+    shown = {name: value for config in values for name, value in _values(config)}
+    _check_files(sources.fields, shown, given)
+    _show_machine(given)
+    if 'print_config' not in given: return values
+    print(_config_table(shown, given))
+    raise SystemExit(0)
 
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
@@ -326,8 +297,7 @@ def _values(config:Any, before:str='')->Iterator[tuple[str, Any]]:
 def from_environment(kind:type[Config] # A dataclass that declares settings
                     )->Config:         # Checked
     "Settings from environment variables, `.env` and defaults, for a script; raises `UsageError`."
-    given = Sources([kind]).environment()
-    return check(_build(kind, given), {name: g.label for name, g in given.items()})
+    return _checked([kind], Sources([kind]).environment())[0]
 
 def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     "Each setting, its value and its source; of a secret only whether it is set."

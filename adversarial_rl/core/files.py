@@ -132,21 +132,18 @@ def locked(place:str|Path,   # A folder, or a file in one, which need not exist
         f.close()
 
 # %% ../../nbs/01_core/02_files.ipynb #73147a0c
-def _is_file(a:str|Path, b:str|Path)->bool:
-    "Whether two paths lead to one regular file."
-    try: return os.path.isfile(a) and os.path.samefile(a, b)
-    except (OSError, ValueError): return False
-
 def check_output(output:str|Path,              # File for results
                  read:Mapping[str, str|Path],  # What a message calls each file or folder that is read -> its path
                  name:str='--output'           # What messages call it
                 )->None:
     "Raise `UsageError` where the results would replace a file that is read."
+    target = Path(output).resolve()
+    if target.exists() and not target.is_file(): return   # A terminal or a pipe
     for source, given in read.items():
-        weights = Path(given if str(given).endswith('.pt') else f'{given}.pt')   # A checkpoint's ending may be left out
-        files = [given, *([weights, weights.with_suffix('.json')] if os.path.isfile(weights) else [])]
-        inside = os.path.isdir(given) and Path(os.path.realpath(output)).is_relative_to(os.path.realpath(given))
-        if not inside and not any(_is_file(output, file) for file in files): continue
+        path = Path(given).resolve()
+        weights = path if path.suffix == '.pt' else path.with_name(f'{path.name}.pt')   # The ending may be left out
+        files = [path, *([weights, weights.with_suffix('.json')] if weights.is_file() else [])]
+        if target not in files and not (path.is_dir() and target.is_relative_to(path)): continue
         raise UsageError(f'{name} {output}: is read by this command ({source}) and would be lost; name another file')
 
 # %% ../../nbs/01_core/02_files.ipynb #e634b843

@@ -11,7 +11,6 @@ import atexit
 import contextlib
 import ctypes
 import os
-import platform
 import signal
 import sys
 import tempfile
@@ -94,22 +93,18 @@ def anybody(flag:bool)->bool:
     return any(gathered(flag))
 
 # %% ../../nbs/01_core/07_parallel.ipynb #5c07e5a2
-def _boot_id()->str:
-    "What tells machines with the same name apart; empty where it cannot be read."
-    try: return Path('/proc/sys/kernel/random/boot_id').read_text()
-    except OSError: return ''
-
-def _own_cores(rank:int, places:list[tuple[str, list[int]]] # Machine and cores of each process
+def _own_cores(cores:list[int], # That this process may use
+               rank:int,        # Of this process on its machine
+               count:int        # Of the processes there
               )->list[int]:
-    "A process's part of the cores that several processes of its machine may use."
-    cores, ranks = places[rank][1], [r for r, place in enumerate(places) if place == places[rank]]
-    return cores[_part(len(cores), ranks.index(rank), len(ranks))] or cores   # More processes than cores
+    "A process's part of a machine's cores."
+    return cores[_part(len(cores), rank, count)] or cores   # More processes than cores
 
 def _take_cores():
     "Leave this process, its threads and its graders its part of the machine's cores."
     import torch
-    places = gathered((platform.node() + _boot_id(), sorted(os.sched_getaffinity(0))))
-    cores = _own_cores(_process['rank'], places)
+    local, count = (int(os.environ.get(name, usual)) for name, usual in (('LOCAL_RANK', 0), ('LOCAL_WORLD_SIZE', 1)))
+    cores = _own_cores(sorted(os.sched_getaffinity(0)), local, count)
     with contextlib.suppress(OSError):   # Where it is forbidden, the processes share all cores
         os.sched_setaffinity(0, cores)
         torch.set_num_threads(min(torch.get_num_threads(), len(cores)))
@@ -119,19 +114,17 @@ Run = TypeVar('Run', bound=RunConfig)
 
 @contextlib.contextmanager
 def one_writes(config:Run,
-               newest:Callable[[str], Path|None] # The checkpoint in a folder that `--resume` continues from
-              )->Iterator[Run]:                  # The config of this process
-    "Inside, only the first process writes to the run's folders."
-    if world() == 1:
-        yield config
-        return
-    find = is_first_process() and config.resume and not config.resume_from
-    path = gathered(str(newest(config.checkpoint_dir)) if find else config.resume_from)[0]
+               newest:Callable[[str], Path] # The checkpoint in a folder that `--resume` continues from
+              )->Iterator[Run]:             # The config of this process
+    "Inside, only the first process writes to the run's folders, and all go on from the checkpoint that it found."
+    if world() > 1:
+        find = is_first_process() and config.resume and not config.resume_from
+        path = gathered(str(newest(config.checkpoint_dir)) if find else config.resume_from)[0]
+        config = replace(config, resume=False, resume_from=path)
     if is_first_process():
         yield config
         return
     os.environ['TQDM_DISABLE'] = '1'
     with (tempfile.TemporaryDirectory() as folder, open(os.devnull, 'w') as nowhere,
           contextlib.redirect_stdout(nowhere)):
-        yield replace(config, output_dir=f'{folder}/output', checkpoint_dir=f'{folder}/checkpoints', resume=False,
-                      resume_from=path, report_to='none')
+        yield replace(config, output_dir=f'{folder}/output', checkpoint_dir=f'{folder}/checkpoints', report_to='none')

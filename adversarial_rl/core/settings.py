@@ -144,7 +144,7 @@ class RunConfig(PolicyConfig, MachineConfig):
     save_total_limit: int = setting(3, 'newest checkpoints kept, besides the best and the last of each stage', 1, 10**6)
     report_to: str = setting(
         'auto', 'where metrics go besides the files; auto is W&B if it is installed and has a key or is offline',
-        choices=('auto', 'none', 'wandb', 'tensorboard'))
+        choices=('auto', 'none', 'wandb'))
 
 # %% ../../nbs/01_core/05_settings.ipynb #426938b3
 @dataclass

@@ -152,15 +152,6 @@ class AdversarialTrainer(Trainer):
     @property
     def steps(self)->int: return len(self.schedule)
 
-    @property
-    def stages_kept(self)->int:   # type: ignore[override]
-        return len({self.schedule.place(step)[0] for step in range(1, self.steps + 1)})
-
-    def checkpoint_bytes(self)->int:
-        adapter = sum(4 * x.numel() for x in self.pair.generator.policy.adapter('generator').values())
-        anchored = any(step.stage is not None for step in self.schedule)   # The other stages are held where they were
-        return super().checkpoint_bytes() + adapter * anchored
-
     def stage_ends(self)->bool: return self.schedule.ends(self.step)
 
     def stage_name(self, step:Step)->str:
@@ -260,14 +251,14 @@ def train(config:TrainingConfig, ppo:PPOConfig,
     evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
     for settings in (config, ppo, evaluation): check(settings)
     join(config.device)
-    with one_writes(config, lambda folder: newest_checkpoint(folder)[0]) as config:
+    with one_writes(config, lambda folder: newest_checkpoint(folder).path) as config:
         with own_folders(config) as output:
             return _train_here(output, config, ppo, stages, evaluation)
 
 def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequence[ReasoningStage],
                 evaluation:EvaluationConfig)->dict[str, Any]:
     "`train` in this process."
-    check_start(config, (Generator.name, Discriminator.name))
+    saved = check_start(config, (Generator.name, Discriminator.name))
     _check_isolation(config.require_isolation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     with enough_memory('choose smaller models, or another --device'):
@@ -275,7 +266,7 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
         p = trainer.platform
         print(f'{p.name}, {p.device}, {cores_text(p.cores)}, {p.dtype}; {len(trainer.training)} training and '
               f'{len(trainer.held_out)} held-out problems; {trainer.steps} steps', flush=True)
-        resume_or_begin(trainer)
+        resume_or_begin(trainer, saved)
         gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)
     settings, pair = asdict(config) | asdict(ppo) | asdict(evaluation), trainer.pair

@@ -38,7 +38,7 @@ from ..mbpp.writers import Bare, chat_turn, few_shot
 from ..model.agents import as_prompt, chats
 from ..model.policy import load_model, Policy
 from ..problems.printing import printing_prompts
-from ..record.folders import run_folders, set_aside
+from ..record.checkpoints import run_folders, set_aside
 from ..record.run_loop import finish_step_first, same_settings
 from ..record.tracking import progress_bar, read_metrics, Tracker
 
@@ -152,7 +152,6 @@ class Resumed:
     def __init__(self, path:Path|None):
         self.path = path
         self._state = json.loads((path/'trainer_state.json').read_text()) if path else {}
-        self.logged = sorted({row['step'] for row in self._state.get('log_history', [])})   # Steps with metrics
         self.first_row = int(path.name.split('-')[1]) + 1 if path else 0
 
     def check(self, settings:TRLSettings, own:SettingsCallback|None=None)->None: # Of this run, once its rows are known
@@ -262,8 +261,7 @@ class TRLRun:
         from trl import GRPOTrainer
         s, output, report_to = self.settings, Path(args.output_dir), 'auto' if self.settings.wandb.enabled else 'none'
         os.environ['WANDB_PROJECT'] = s.wandb.project
-        with Tracker(output, resumed.first_row, settings=asdict(s), report_to=report_to,
-                     expected=resumed.logged) as tracker:
+        with Tracker(output, resumed.first_row, settings=asdict(s), report_to=report_to) as tracker:
             def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
             if mbpp: mbpp.write = write
             every = [*self.callbacks, MetricsCallback(tracker, self.dtype), own, stop, *([mbpp] if mbpp else [])]

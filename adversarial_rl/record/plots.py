@@ -12,7 +12,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ParamSpec, TYPE_CHECKING
+from typing import Any, TYPE_CHECKING
 
 from .tracking import read_metrics
 
@@ -37,18 +37,16 @@ _STYLE: Any = {
     'axes.spines.top': False, 'axes.spines.right': False, 'figure.facecolor': 'none', 'axes.facecolor': 'none',
     **dict.fromkeys(('text.color', 'axes.edgecolor', 'axes.labelcolor'), INK)}
 
-_P = ParamSpec('_P')
-
 def new_figure(width:float, height:float)->'Figure':
     "An empty figure of that many inches that arranges its own panels."
     from matplotlib.figure import Figure
     return Figure(figsize=(width, height), layout='constrained')
 
-def themed(draw:'Callable[_P, Figure]' # Makes a figure
-          )->'Callable[_P, Figure]':
+def themed(draw:'Callable[..., Figure]' # Makes a figure
+          )->'Callable[..., Figure]':
     "Let a figure be read on light and dark pages."
     @functools.wraps(draw)
-    def drawn(*args:_P.args, **kw:_P.kwargs)->'Figure':
+    def drawn(*args, **kw)->'Figure':
         from matplotlib import rc_context
         with rc_context(_STYLE): figure = draw(*args, **kw)
         for ax in figure.axes: ax.tick_params(which='both', colors=INK, labelsize=9)
@@ -110,21 +108,16 @@ HELD_OUT = {'pass_rate': ('problems\nsolved', BLUE), 'pass_rate_sampled': ('solv
             'hack_rate': ('hack\nrate', GREEN), 'validity': ('valid\ntests', ORANGE),
             'distinct': ('distinct\ninputs', ORANGE)}
 
-def _bar(ax:'Axes', x:float, name:str, held_out:Mapping[str, Any], colour:str)->None:
-    "A held-out figure with its interval, left or right of `x`; its number touches no other."
-    side = 1 if name.endswith('_after') else -1
-    y = held_out[name]
-    low, high = held_out.get(f'{name}_interval', [y, y])
-    ax.bar(x + .18 * side, y, .34, color=colour, yerr=[[y - low], [high - y]], capsize=3, ecolor=INK,
-           error_kw=dict(lw=1))
-    ax.text(x + .02 * side, high + .02, f'{y:.2f}', ha='left' if side > 0 else 'right', fontsize=9)
-
 def _before_after(ax:'Axes', held_out:Mapping[str, Any])->None:
-    "Held-out figures before and after, with intervals."
+    "Held-out figures before and after with their intervals; the numbers touch no others."
     shown = {name: look for name, look in HELD_OUT.items() if f'{name}_before' in held_out}
     for i, (name, (_, colour)) in enumerate(shown.items()):
-        _bar(ax, i, f'{name}_before', held_out, PALE)
-        _bar(ax, i, f'{name}_after', held_out, colour)
+        for side, when, fill in ((-1, 'before', PALE), (1, 'after', colour)):
+            y = held_out[f'{name}_{when}']
+            low, high = held_out.get(f'{name}_{when}_interval', [y, y])
+            ax.bar(i + .18 * side, y, .34, color=fill, yerr=[[y - low], [high - y]], capsize=3, ecolor=INK,
+                   error_kw=dict(lw=1))
+            ax.text(i + .02 * side, high + .02, f'{y:.2f}', ha='left' if side > 0 else 'right', fontsize=9)
     tidy(ax, 'held-out problems, before (grey) and after')
     ax.set(xlabel='', xticks=range(len(shown)), ylim=(0, 1.08))
     ax.set_xticklabels([label for label, _ in shown.values()])
@@ -138,20 +131,17 @@ _PANELS = {   # Title -> label, player, column and colour of each line
     "the generator's reward": [(_G, _G, 'reward/generator', BLUE), (_D, _D, 'reward/discriminator', ORANGE)],
     "the generator's divergence (nats)": [(_G, _G, 'generator/kl', BLUE), (_D, _D, 'discriminator/kl', ORANGE)]}
 
-def _draw_gain(ax:'Axes', x:'pd.Series', span:int, colour:str)->str:
-    "Fill what lies between a line and its first level; the levels of its first and last steps."
-    first, last = x.iloc[:span].mean(), x.iloc[-span:].mean()
-    ax.fill_between(x.index, first, smoothed(x, span), color=colour, alpha=.2, lw=0)
-    return f'{first:#.2g} → {last:#.2g}'
-
 def _draw_panel(ax:'Axes', title:str, rows:list[dict[str, Any]])->None:
-    "One of `_PANELS`, with a line and a number where each stage begins."
+    "One of `_PANELS`: what its first line gained is filled, and a line and a number mark where each stage begins."
     for i, (label, player, column, colour) in enumerate(_PANELS[title]):
         x = series([r for r in rows if r.get('learner') == player], column)
         if not len(x): continue
         span = max(1, min(5, len(x) // 2), len(x) // 12)
         draw_runs(ax, [x], label, colour, span=span)
-        if i == 0: title = f'{title}: {_draw_gain(ax, x, span, colour)}'
+        if i: continue
+        first, last = x.iloc[:span].mean(), x.iloc[-span:].mean()
+        ax.fill_between(x.index, first, smoothed(x, span), color=colour, alpha=.2, lw=0)
+        title = f'{title}: {first:#.2g} → {last:#.2g}'
     for number, first in enumerate(_stages(rows).values(), 1):
         ax.axvline(first, color=GREY, lw=.6, alpha=.4)
         ax.text(first, 1.01, str(number), fontsize=9, ha='center', transform=ax.get_xaxis_transform())
@@ -189,22 +179,17 @@ def training_curves(output_dir:str | Path # A run's folder
     return path
 
 # %% ../../nbs/04_record/03_plots.ipynb #96649d7e
-def _panels(count:int)->'Figure':
-    "A figure with as many panels, two in a row."
-    rows, columns = -(-count // 2), min(2, count)
-    fig = new_figure(WIDE if count > 1 else WIDE / 2, .2 + 2.9 * rows)
-    for i in range(count): fig.add_subplot(rows, columns, i + 1)
-    return fig
-
 @themed
 def seed_figure(runs:Mapping[Any, list[dict[str, Any]]],  # Seed -> rows of metrics
                 panels:Mapping[str, Mapping[str, str]]    # Title -> {label: column}
                )->'Figure':
     "Columns over steps, several seeds together; a column that is 0 throughout is left out."
-    fig = _panels(len(panels))
-    for ax, (title, lines) in zip(fig.axes, panels.items()):
+    rows, columns = -(-len(panels) // 2), min(2, len(panels))
+    fig = new_figure(WIDE * columns / 2, .2 + 2.9 * rows)
+    for i, (title, lines) in enumerate(panels.items(), 1):
+        ax = fig.add_subplot(rows, columns, i)
         for (label, column), colour in zip(lines.items(), COLOURS):
-            seeds = [x for rows in runs.values() if len(x := series(rows, column))]
+            seeds = [x for run in runs.values() if len(x := series(run, column))]
             if not any(x.any() for x in seeds): continue
             often = max(map(len, seeds)) > max(x.index[-1] for x in seeds) / 2   # Others are not smoothed
             draw_runs(ax, seeds, label, colour, span=5 if often else 1)

@@ -98,12 +98,12 @@ def train(config:SpiralConfig, ppo:PPOConfig,
         return _train_here(output, config, ppo, evaluation)
 
 def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->dict[str, Any]:
-    check_start(config, ('learner',))
+    saved = check_start(config, ('learner',))
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='learner')
     opponents = find_opponents(config)
     with enough_memory('choose a smaller model, or another --device'):
         trainer = SelfPlay(config, ppo, asdict(evaluation))
-        resume_or_begin(trainer)
+        resume_or_begin(trainer, saved)
     _cut_history(trainer.history, trainer.step)
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)

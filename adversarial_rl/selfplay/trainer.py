@@ -264,9 +264,6 @@ class SelfPlay(Trainer):
         "The step of the next row of metrics: rows are counted from 1, after the row of the untrained model."
         return self.step and self.step + 1
 
-    @property
-    def rows_so_far(self)->range: return range(1, self.step + 1)
-
     def first_metrics(self)->dict[str, Any]: return self.figures
 
     def after_step(self, row:dict[str, Any]):

@@ -20,7 +20,7 @@ from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import checkpoints
-from adversarial_rl.record.run_loop import resume_or_begin
+from adversarial_rl.record.run_loop import check_start, resume_or_begin
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -70,7 +70,7 @@ def resumable(place, folder, resume=False):
         ids[done] = [t.ids.cpu() for t in r.transcripts]
         return (r, *more)
     trainer.pair.play = recorded
-    resume_or_begin(trainer)
+    resume_or_begin(trainer, check_start(trainer.config, trainer.players))
     return trainer, ids
 
 
