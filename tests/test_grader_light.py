@@ -105,8 +105,9 @@ def test_a_command_says_what_it_needs(light, tmp_path, command):
 
 
 def test_so_does_a_command_of_the_lab(light, tmp_path):
-    done = run(light[0], '-m', 'adversarial_rl.lab', 'compare_seeds', cwd=tmp_path)
-    assert done.returncode == 2 and done.stderr.startswith('error: compare_seeds needs torch; ')
+    notebook = ROOT/'nbs'/'experiments'/'01_seeds.ipynb'
+    done = run(light[0], '-m', 'adversarial_rl.lab', notebook, '--help', cwd=tmp_path)
+    assert done.returncode == 2 and done.stderr.startswith('error: 01_seeds needs '), done.stderr
 
 
 def test_so_does_a_name_of_the_package(light, tmp_path):
