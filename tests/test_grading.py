@@ -239,20 +239,6 @@ def test_infra_error_is_no_verdict():
     assert isinstance(o, Outcome)
 
 
-FORKS = '''
-import os, time
-os.register_at_fork(before=lambda: time.sleep(.02))
-import filelock
-from adversarial_rl.lab.bench_graders import bench_jobs, by_threads, human_eval
-assert by_threads(2, human_eval)(bench_jobs(6)) == [True] * 6
-'''
-
-@linux
-def test_other_graders_fork_from_threads_beside_filelock():
-    "From Python 3.12 on, filelock refuses a fork while another thread forks."
-    assert subprocess.run([sys.executable, '-W', 'ignore', '-c', FORKS]).returncode == 0
-
-
 class Counting(Sandbox):
     "A sandbox that counts the programs it starts."
     started = 0
