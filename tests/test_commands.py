@@ -1,5 +1,4 @@
 "Every command: help without the heavy libraries, closed streams, signals, and a range for each setting."
-import os
 import signal
 import subprocess
 import sys
@@ -13,20 +12,16 @@ from adversarial_rl.core import commands
 from adversarial_rl.core.commands import Command
 from adversarial_rl.core.config import Sources
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game import inference
 from adversarial_rl.game.trainer import AdversarialTrainer
-from adversarial_rl.lab.__main__ import COMMANDS
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
-USERS = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
-EVERY = USERS | COMMANDS
+EVERY = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
 HEAVY = ('torch', 'transformers', 'peft', 'trl', 'matplotlib', 'pandas')
 
 
 def start(name):
     "Source that starts a command as its console script does."
-    if name in COMMANDS: return f'from adversarial_rl.lab.__main__ import COMMANDS\nstart = COMMANDS["{name}"]'
     return f'from adversarial_rl.core.commands import {name} as start'
 
 
@@ -61,15 +56,6 @@ def began(name, *flags, **kw):
     return subprocess.Popen(words, stderr=subprocess.PIPE, text=True, **kw)
 
 
-@pytest.mark.parametrize('flags', [['--help'], ['--print-config', '--checkpoint', 'c.pt']])
-def test_a_reader_that_has_gone_ends_the_command_quietly(flags):
-    read, write = os.pipe()
-    os.close(read)
-    process = began('run_inference', *flags, stdout=write)
-    os.close(write)
-    assert process.communicate()[1] == '' and process.returncode in (0, 141)   # argparse hides that help was not read
-
-
 @pytest.mark.parametrize('closed, code', [('>&-', 0), ('<&-', 0), ('2>&-', 0), ('>&- 2>&- <&-', 0),
                                           ('2>&- --seed -1', 2)])
 def test_closed_streams_are_no_mistake(closed, code, tmp_path):
@@ -77,15 +63,6 @@ def test_closed_streams_are_no_mistake(closed, code, tmp_path):
     line = f'"{sys.executable}" -c \'{script}\' --checkpoint c.pt --print-config {closed}'
     done = subprocess.run(['bash', '-c', line], capture_output=True, text=True, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (code, '')
-
-
-def test_a_file_that_is_opened_does_not_take_the_place_of_a_closed_stream(tmp_path):
-    "What is printed would else go into the file of results."
-    program = 'import sys\nfrom adversarial_rl.core.errors import guarded\n' \
-              'def main(argv):\n with open("results", "w") as f: print("said"); f.write("result")\n' \
-              'sys.exit(guarded(main))'
-    done = subprocess.run(['bash', '-c', f'"{sys.executable}" -c \'{program}\' >&-'], cwd=tmp_path)
-    assert done.returncode == 0 and (tmp_path/'results').read_text() == 'result'
 
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='no /proc')
@@ -118,19 +95,6 @@ def test_a_signal_ends_a_batch_and_says_what_is_kept(number, code, tmp_path):
     assert f'stopped by {signal.Signals(number).name}: {kept} of 400 problems are in {lines}' in err
 
 
-def test_a_signal_right_after_a_line_counts_that_line(tmp_path, monkeypatch, capfd):
-    "It may arrive when a result is on the disk and the program has not taken note of it."
-    path, lines, append_line = tiny(tmp_path).save(), tmp_path/'r.jsonl', inference.append_line
-
-    def stopped(file, line):
-        append_line(file, line)
-        raise KeyboardInterrupt
-    monkeypatch.setattr(inference, 'append_line', stopped)
-    code = inference.main(['--checkpoint', str(path), '--batch', '--problems-file', 'starter',
-                           '--output', str(lines), '--max-tokens', '16'])
-    assert code == 130 and 'interrupted: 1 of 400 problems are in' in capfd.readouterr().err
-
-
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_a_training_finish_its_step_and_save(number, tmp_path):
     flags = ['--config', 'configs/starter.yaml', '--problems-per-step', '2', '--group-size', '2', '--held-out', '2',
@@ -145,9 +109,3 @@ def test_a_signal_lets_a_training_finish_its_step_and_save(number, tmp_path):
     assert process.returncode == 128 + number and 'Traceback' not in err
     assert f'stopped by {signal.Signals(number).name}: {newest} is saved; the same command with --resume goes on' in err
     assert load_checkpoint(newest)[1]['step'] == done
-
-
-def test_nohup_is_obeyed():
-    line = f'trap "" HUP; "{sys.executable}" -c \'from adversarial_rl.core.errors import guarded; import os, signal; ' \
-           'guarded(lambda argv: (os.kill(os.getpid(), signal.SIGHUP), print("goes on")))\''
-    assert subprocess.run(['bash', '-c', line], capture_output=True, text=True).stdout == 'goes on\n'

@@ -18,7 +18,6 @@ from adversarial_rl.core import parallel
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
-from adversarial_rl.record.run_loop import torch_threads
 from adversarial_rl.record.tracking import read_metrics
 
 ROOT = Path(__file__).parent.parent
@@ -75,28 +74,21 @@ def one(tmp_path_factory):
     return folder
 
 
+@pytest.mark.parametrize('flags', [
+    ['--minibatches', '1', '--stages-together', '--n-discriminator-steps', '2', '--n-generator-steps', '3'],
+    ['--problems-per-step', '1', '--group-size', '2', '--stages-together', '--n-discriminator-steps', '4',
+     '--n-generator-steps', '4']], ids=['one mini-batch', 'a process without rows'])
+def test_so_they_do_with_other_batches(flags, tmp_path):
+    run(tmp_path/'one', *flags)
+    run(tmp_path/'two', *flags, several=True)
+    same(tmp_path/'one', tmp_path/'two')
+
+
 def test_two_processes_do_what_one_does(one, tmp_path):
     done = run(tmp_path, several=True)
     same(one, tmp_path)
     a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, tmp_path))
     assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
-
-
-def test_two_processes_take_one_step_with_the_graph_of_their_scores(tmp_path):
-    flags = ['--minibatches', '1', '--stages-together', '--n-discriminator-steps', '2', '--n-generator-steps', '3']
-    run(tmp_path/'one', *flags)
-    run(tmp_path/'two', *flags, several=True)
-    same(tmp_path/'one', tmp_path/'two')
-
-
-def test_a_process_may_have_no_rows(tmp_path):
-    "Two transcripts a step, each its own mini-batch: one of the processes has none."
-    flags = ['--problems-per-step', '1', '--group-size', '2', '--stages-together', '--n-discriminator-steps', '4',
-             '--n-generator-steps', '4']
-    run(tmp_path/'one', *flags)
-    run(tmp_path/'two', *flags, several=True)
-    same(tmp_path/'one', tmp_path/'two')
-    assert any(key.endswith('policy_loss') for row in timeless_metrics(tmp_path/'two') for key in row)
 
 
 def descendants(pid):
@@ -132,26 +124,6 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
 def test_a_mistake_ends_all_processes(tmp_path):
     done = launched(tmp_path, '--resume')
     assert done.returncode != 0 and 'no checkpoint' in done.stderr
-
-
-JOIN = """
-import sys, torch
-from adversarial_rl.core import parallel
-torch.cuda.is_available, torch.cuda.device_count = (lambda: True), (lambda: 2)
-parallel.join(sys.argv[1])
-total = torch.ones(3) * (1 + parallel.is_first_process())
-parallel.add_up([total])
-sys.stdout.write(f'{parallel.world()} {parallel.gathered(total.tolist())[1]}\\n')
-"""
-
-
-def test_the_processor_is_shared_where_there_are_gpus(tmp_path):
-    "`device: cpu` on a host with two GPUs: tensors of the processor are added up, not those of a GPU."
-    (tmp_path/'join.py').write_text(JOIN)
-    done = subprocess.run([*LAUNCH, str(tmp_path/'join.py'), 'cpu'], cwd=ROOT, capture_output=True, text=True,
-                          env=ENVIRONMENT, timeout=120)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert done.stdout.splitlines() == ['2 [3.0, 3.0, 3.0]'] * 2
 
 
 WAIT = """
@@ -234,24 +206,3 @@ def test_processes_of_a_machine_share_its_cores(tmp_path, apart):
     half = len(every) // 2
     parts = [every[-1:], every[-2:-1]] if apart else [every[:half], every[half:]]
     assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)} True' for part in parts)
-
-
-def test_a_host_that_refuses_to_share_its_cores_ends_no_run(monkeypatch):
-    def refuse(*_): raise PermissionError('not permitted')
-    monkeypatch.setattr(os, 'sched_getaffinity', lambda _: {0, 1}, raising=False)
-    monkeypatch.setattr(os, 'sched_setaffinity', refuse, raising=False)
-    monkeypatch.setattr(parallel, 'gathered', lambda place: [place] * 2)
-    usual = torch.get_num_threads()
-    parallel._take_cores()
-    assert torch.get_num_threads() == usual
-
-
-@pytest.mark.skipif(not hasattr(os, 'sched_getaffinity'), reason='cores cannot be taken away here')
-def test_a_thread_has_a_core():
-    every, usual = os.sched_getaffinity(0), torch.get_num_threads()
-    try:
-        os.sched_setaffinity(0, {min(every)})
-        for n, threads in (0, usual), (1, 1), (2, 1):
-            with torch_threads(n): assert torch.get_num_threads() == threads
-    finally: os.sched_setaffinity(0, every)
-    assert torch.get_num_threads() == usual

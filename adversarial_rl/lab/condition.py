@@ -31,14 +31,7 @@ from ..grader.arguments import test_input
 from ..mbpp.training import problems_of
 from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem
 from ..measure.hidden_tests import Visible
-from adversarial_rl.measure.inputs import (
-    baseline_suites,
-    fill_expected,
-    InputSource,
-    InputTester,
-    judge_written,
-    SOURCES,
-)
+from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator
 from ..problems.problem import Problem
@@ -147,10 +140,6 @@ class ConditionConfig:
     tester: bool = setting(True, 'measure the tester at the end')
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
-    inputs_from: str = setting('random', 'where the inputs of --random-tester come from', choices=tuple(SOURCES))
-    curated: bool = setting(False, 'come back to tests that told programs apart')
-    one_model: bool = setting(False, 'train one adapter and one critic in both roles')
-    trl: bool = setting(False, "train the generator with TRL's GRPOTrainer on the baseline tests")
 
 # %% ../../nbs/14_lab/05_condition.ipynb #de4d8783
 MakeTrainer = Callable[[TrainingConfig, PPOConfig], AdversarialTrainer]
