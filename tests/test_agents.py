@@ -1,6 +1,5 @@
 "A real OpenAI-compatible server on this machine, with a bundled model: prompted, played against, stopped."
 import contextlib
-import json
 import socket
 import subprocess
 import sys
@@ -94,33 +93,3 @@ def test_the_game_is_played_against_it(kind, tmp_path, request):
         flags += ['--opponent.url', request.getfixturevalue('fresh_server'), '--opponent.chat', 'false']
     assert code_game.main(flags) == 0
     assert any('opponent_accuracy' in r for r in read_metrics(tmp_path/'out'/'metrics.jsonl'))
-
-
-SERVER = """import sys, uvicorn
-from fastapi import FastAPI
-from adversarial_rl.model.agents import Local
-from adversarial_rl.model.policy import Policy, load_model
-player, app = Local(Policy(*load_model('starter_games'), ['learner']), max_new_tokens=8), FastAPI()
-@app.get('/health')
-async def health(): return {}
-@app.post('/v1/chat/completions')
-async def complete(asked: dict):
-    text = player.write([asked['messages'][0]['content']], 1, asked['temperature'], asked['seed'])[0][0]
-    choice = dict(index=0, message=dict(role='assistant', content=text), finish_reason='stop')
-    return dict(id='0', object='chat.completion', created=0, model=asked['model'], choices=[choice])
-uvicorn.run(app, host='127.0.0.1', port=int(sys.argv[1]), log_level='warning')
-"""
-
-
-def test_self_play_is_measured_against_it(tmp_path):
-    "The games starter behind HTTP, with its own tokenizer: games end, nobody always wins, few rules are broken."
-    pytest.importorskip('pyspiel')
-    from adversarial_rl.selfplay import spiral
-    with serving(tmp_path, lambda port: [sys.executable, '-W', 'ignore', '-c', SERVER, str(port)]) as (_, url):
-        flags = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--games-per-step', '4',
-                 '--eval-games', '12', '--report-to', 'none', '--output-dir', str(tmp_path/'out'),
-                 '--checkpoint-dir', str(tmp_path/'ck'), '--opponents', f'random {url}#starter_games']
-        assert spiral.main(flags) == 0
-    results = json.loads((tmp_path/'out'/'training_results.json').read_text())
-    rates = results['after']['against']['tic_tac_toe'][f'{url}#starter_games']
-    assert all(0 < r['won']['mean'] < 1 and r['broke']['mean'] < .3 for r in rates.values())
