@@ -101,13 +101,6 @@ def test_each_mistake_in_a_folder_has_its_line(change, message, folder, capfd):
     assert not (folder.parent/'ran').exists() and not capfd.readouterr().err.strip()
 
 
-def test_pickled_weights_that_are_only_weights_load(folder):
-    torch.save(load_file(folder/WEIGHTS), folder/'pytorch_model.bin')
-    expected = load_model('starter')[0].state_dict()
-    without(WEIGHTS)(folder)
-    assert all(torch.equal(v, expected[k]) for k, v in load_model(str(folder))[0].state_dict().items())
-
-
 class Hub(http.server.BaseHTTPRequestHandler):
     "Answers as the Hugging Face hub does."
     def do_GET(self):

@@ -171,15 +171,15 @@ class Scorer:
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
         first, place = _different(batch)
-        if len(first) == len(batch): return self.score_each(batch, as_trees=True)
-        return Scores(*(x[place] for x in self.score_each(batch[first], as_trees=True)))
+        if len(first) == len(batch): return self.score_each(batch)
+        return Scores(*(x[place] for x in self.score_each(batch[first])))
 
-    def score_each(self, batch:Batch, as_trees:bool=False)->Scores:
-        "The same, with each row computed, whether or not it is there again; or as trees, in each part where they pay."
+    def score_each(self, batch:Batch)->Scores:
+        "The same, with each row computed, whether or not it is there again; as trees in each part where they pay."
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
             part = batch[rows].narrow(width)
-            trees = self.policy.trees(part.ids, part.used) if as_trees else None
+            trees = self.policy.trees(part.ids, part.used)
             flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature, trees=trees)
             wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
             parts.append([torch.zeros(wide.shape, device=wide.device).masked_scatter(wide, x) for x in flat])
