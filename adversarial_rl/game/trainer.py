@@ -43,8 +43,7 @@ from ..grader.pool import isolated, sandbox_report
 from ..learn.ppo import Learner
 from ..mbpp.callback import interval_evaluation
 from ..mbpp.training import problems_of
-from ..measure.held_out import evaluate_players
-from ..measure.hidden_tests import Visible
+from ..measure.held_out import evaluate_players, Visible
 from ..model.players import Discriminator, Generator, make_players
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage

@@ -29,8 +29,7 @@ from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
 from ..mbpp.training import problems_of
-from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem
-from ..measure.hidden_tests import Visible
+from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem, Visible
 from adversarial_rl.measure.inputs import (
     baseline_suites,
     fill_expected,
