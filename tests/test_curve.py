@@ -17,8 +17,7 @@ from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
 from adversarial_rl.lab import curve
 from adversarial_rl.lab.condition import ConditionConfig, own_trainer, validation_split
 from adversarial_rl.lab.experiment import KeptRuns, runs_of
-from adversarial_rl.measure.held_out import grade_on_suites
-from adversarial_rl.measure.hidden_tests import fresh_tests, Visible
+from adversarial_rl.measure.held_out import fresh_tests, grade_on_suites, Visible
 from adversarial_rl.measure.kinds import in_domain
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem

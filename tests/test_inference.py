@@ -14,15 +14,13 @@ import pytest
 import torch
 
 from adversarial_rl.core.commands import run_training
-from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
 from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
-from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, save_problems
-from adversarial_rl.record.checkpoints import checkpoints, FORMAT, load_checkpoint, newest_checkpoint
+from adversarial_rl.record.checkpoints import load_checkpoint
 
 PROBLEM = starter_problems('training', 1)[0]
 ONE = ['--problem', PROBLEM.description, '--signature', PROBLEM.function_signature,
@@ -55,20 +53,6 @@ def trained(tmp_path_factory):
 def run(*argv): return processes.run('run_inference', *argv)
 
 
-def test_what_is_loaded_is_what_was_trained(trained):
-    path, t = trained
-    for name, p in load_trained(path, 'cpu').items():
-        own = t.players[name].policy.parameters(name)
-        assert all(torch.equal(v, own[k]) for k, v in p.policy.parameters(name).items())
-    info, version = description(path), torch.__version__
-    assert path.name == 'checkpoint_stage_2_epoch_1.pt'
-    assert (info['stage'], info['epoch'], info['step'], info['stage_name']) == (2, 1, 3, 'structured')
-    assert info['models'] == {'generator': 'starter', 'discriminator': 'starter'}
-    assert info['libraries']['torch'] in (version, version.split('+')[0])
-    assert info['score'] == pytest.approx(.7 * .5 + .3 * .5)
-    assert info['timestamp'] and len(info['sha256']) == 64 and info['configuration']['lora_rank'] == 16
-
-
 def test_one_problem(trained, tmp_path):
     done = run('--checkpoint', trained[0], *ONE, '--execute-tests', '--attempts', '4', '--output', tmp_path/'o.json')
     assert done.returncode == 0, done.stderr
@@ -86,14 +70,6 @@ def test_without_reasoning_only_code_is_printed(trained, capfd):
         printed = capfd.readouterr().out
         compile(printed, 'code', 'exec')
         assert printed.startswith('def f(')
-
-
-def test_the_seed_decides_what_is_printed(trained, capfd):
-    printed = []
-    for seed in '112':
-        assert main(['--checkpoint', str(trained[0]), *ONE, '--temperature', '1.5', '--seed', seed]) == 0
-        printed.append(capfd.readouterr().out)
-    assert printed[0] == printed[1] and printed[0] != printed[2]
 
 
 def batch(trained, problems_file, output, *flags):
@@ -161,18 +137,6 @@ def test_a_file_that_holds_no_batch_is_not_changed(trained, tmp_path, content, c
     path.write_bytes(content)
     code = main(batch(trained, resource('data/example_problems.json'), path))
     assert code == 2 and 'holds other data' in capfd.readouterr().err and path.read_bytes() == content
-
-
-def test_results_are_written_into_a_closed_pipe_and_a_terminal_of_ascii(trained, tmp_path):
-    command = [sys.executable, '-m', 'adversarial_rl.game.inference', '--checkpoint', str(trained[0]), *ONE]
-    process = subprocess.Popen([*command, '--output', str(tmp_path/'a.json')], stdout=subprocess.PIPE,
-                               stderr=subprocess.PIPE, text=True)
-    process.stdout.close()
-    err = process.stderr.read()
-    assert process.wait() == 141 and not err and json.loads((tmp_path/'a.json').read_text())['code'], err
-    env = dict(os.environ, PYTHONIOENCODING='ascii')
-    done = subprocess.run(command, capture_output=True, text=True, env=env)
-    assert done.returncode == 0 and 'Informal reasoning' in done.stdout and 'def f(' in done.stdout, done.stderr
 
 
 def altered(path, target, **changed):
@@ -282,44 +246,6 @@ def finish(c, folder, *flags):
     return json.loads((folder/'out'/'training_results.json').read_text())
 
 
-def test_resuming_in_another_folder_copies_the_best_checkpoint(tmp_path, capfd):
-    "The run has the same scores and the same best; another run's checkpoints in the new folder are set aside."
-    a, b = tmp_path/'a', tmp_path/'b'
-    for folder in (a, b): folder.mkdir()
-    c, limit = configuration(trainer(tmp_path/'first').save()), ['--save-total-limit', '100']
-    finish(c, a, *limit)
-    finish(c | dict(seed=5), b)
-    strange = (b/'ck'/'checkpoint_best.pt').read_bytes()
-    best = load_checkpoint(a/'ck'/'checkpoint_best')[1]
-    capfd.readouterr()
-    finish(c, b, '--resume-from', str(a/'ck'/'checkpoint_stage_4_epoch_2.pt'))
-    copied = load_checkpoint(b/'ck'/'checkpoint_best')[1]
-    assert (copied['step'], copied['score']) == (best['step'], best['score']) or best['step'] > 8
-    (state, info), (moved, moved_info) = (load_checkpoint(x/'ck'/'checkpoint_stage_5_epoch_2') for x in (a, b))
-    assert info['metrics'] == moved_info['metrics'] and state['best'] == moved['best']
-    assert (b/'ck'/'previous_1'/'checkpoint_best.pt').read_bytes() == strange
-
-
-def test_a_finished_run_resumed_in_another_folder_can_be_resumed_there(tmp_path, capfd):
-    "No step was left to write a checkpoint, so the new folder had none."
-    a, b = tmp_path/'a', tmp_path/'b'
-    for folder in (a, b): folder.mkdir()
-    c = configuration(trainer(tmp_path/'first').save())
-    first = finish(c, a)
-    second = finish(c, b, '--resume-from', str(a/'ck'/'checkpoint_stage_5_epoch_2.pt'))
-    third = finish(c, b, '--resume')
-    assert first['held_out'] == second['held_out'] == third['held_out']
-    assert f"{first['steps']} steps, 0 of them now, in" in capfd.readouterr().out
-
-
-def test_a_finished_run_gives_its_results_again_without_its_metrics(tmp_path):
-    c = configuration(trainer(tmp_path/'first').save())
-    first = finish(c, tmp_path)
-    shutil.rmtree(tmp_path/'out')
-    second = finish(c, tmp_path, '--resume')
-    assert second['held_out'] == first['held_out'] and second['stages'] == {}
-
-
 def test_training_does_not_resume_with_other_problems(tmp_path, capfd):
     "The file may move, its content may not change."
     problems, path = load_problems(resource('data/example_problems.json'))[:12], tmp_path/'some.json'
@@ -333,26 +259,6 @@ def test_training_does_not_resume_with_other_problems(tmp_path, capfd):
     assert 'was made with other problems' in capfd.readouterr().err
 
 
-def test_another_number_of_held_out_problems_is_named_alone(tmp_path, capfd):
-    c = configuration(trainer(tmp_path/'ck').save())
-    assert run_training(command_line(c | dict(held_out=5), tmp_path, '--resume')) == 2
-    said = capfd.readouterr().err
-    assert 'was made with held_out 4, not 5; use' in said and 'other problems' not in said
-
-
-def test_a_name_that_is_not_there_is_answered_with_those_that_are(tmp_path, monkeypatch, capfd):
-    "What the first document types: checkpoints lie one folder below."
-    monkeypatch.chdir(tmp_path)
-    t = trainer(tmp_path/'checkpoints'/'run')
-    for t.step in (1, 2): path = t.save()
-    c = command_line(t.settings(), tmp_path)
-    for name, answer in ((path.name, f'did you mean checkpoints/run/{path.name}?'),
-                         ('checkpoint_stage_3_epoch_10.pt', f'the newest one in checkpoints/run is {path.name}')):
-        for command, flags in ((run_training, [*c, '--resume-from']), (main, [*ADD, '--checkpoint'])):
-            code, said = command([*flags, f'checkpoints/{name}']), capfd.readouterr().err
-            assert code == 2 and f'checkpoints/{name}: no such checkpoint; {answer}' in said, said
-
-
 def test_a_problem_in_a_locale_of_ascii_is_read_as_utf_8(trained, tmp_path):
     ascii = os.environ | dict(LC_ALL='POSIX', PYTHONUTF8='0', PYTHONCOERCECLOCALE='0', PYTHONIOENCODING='')
     words = 'from adversarial_rl.core.commands import run_inference as c; raise SystemExit(c())'
@@ -361,28 +267,6 @@ def test_a_problem_in_a_locale_of_ascii_is_read_as_utf_8(trained, tmp_path):
     done = subprocess.run([sys.executable, '-c', words, *map(str, flags), '--output', str(tmp_path/'r.json')],
                           env=ascii, capture_output=True, cwd=tmp_path)
     assert done.returncode == 0 and json.loads((tmp_path/'r.json').read_text())['id'] == 'problem', done.stderr
-
-
-def test_a_wrong_description_beside_a_checkpoint_changes_nothing(trained, tmp_path):
-    "A checkpoint whose description names no step is not resumed from."
-    path = tmp_path/'checkpoint_stage_2_epoch_1.pt'
-    path.write_bytes(trained[0].read_bytes())
-    write_description(path, dict(format=FORMAT, sha256=description(trained[0])['sha256'], step='three', models=None))
-    assert main(['--checkpoint', str(path), *ONE]) == 0
-    assert checkpoints(tmp_path) == []
-    with pytest.raises(UsageError, match='no checkpoint to go on from'): newest_checkpoint(tmp_path)
-
-
-def test_out_of_memory_while_resuming_is_not_reported_as_damage(trained, tmp_path, capfd, monkeypatch):
-    shutil.copytree(trained[0].parent, tmp_path/'ck')
-    c, before = configuration(trained[0]), sorted(p.name for p in (tmp_path/'ck').iterdir())
-    def full(*_, **__):
-        raise RuntimeError("[enforce fail at alloc_cpu.cpp] DefaultCPUAllocator: can't allocate memory: "
-                           'you tried to allocate 1 bytes')
-    monkeypatch.setattr(torch, 'load', full)
-    assert run_training(command_line(c, tmp_path, '--resume')) == 2
-    assert 'out of memory' in capfd.readouterr().err
-    assert sorted(p.name for p in (tmp_path/'ck').iterdir()) == before
 
 
 def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(trained, tmp_path, capfd):
@@ -424,10 +308,6 @@ def test_a_mistake_is_one_line_and_exit_code_2(trained, flags, message, capfd):
     assert code == 2 and message in err and len(err.strip().splitlines()) == 1
 
 
-def test_a_checkpoint_must_be_named(capfd):
-    assert main(ONE) == 2 and '--checkpoint: must be given' in capfd.readouterr().err
-
-
 linux_only = pytest.mark.skipif(sys.platform != 'linux', reason='the limit needs /proc')
 LIMITED = """import resource, sys
 from importlib import import_module
@@ -466,9 +346,3 @@ def test_training_out_of_memory_is_one_line(tmp_path):
                    '--max-new-tokens', '8', '--mbpp-eval', 'false', '--device', 'cpu', cwd=tmp_path)
     assert done.returncode == 2 and 'error: out of memory; lower --micro-batch' in done.stderr, done.stderr
     assert 'Traceback' not in done.stderr, done.stderr
-
-
-def test_help_names_the_flags_and_explains_them():
-    done = run('--help')
-    assert done.returncode == 0 and '--no-reasoning' in done.stdout
-    assert 'the problem in words' in ' '.join(done.stdout.split())

@@ -160,8 +160,8 @@ def commands(folder, out):
     return [(run_training, ['--generator-model', folder, '--discriminator-model', folder, *where]),
             (grpo.main, grpo_flags(grpo, out/'g', '--model.id', folder)),
             (evaluate_mbpp, ['--model', folder, '--output-dir', str(out/'e'), '--dataset-path', str(out/'mbpp.json')]),
-            (evaluate_tester, ['--model', folder, '--output', str(out/'t.json'), '--problems', '1', '--programs', '1',
-                               '--mutants', '1', '--max-tokens', '4', '--device', 'cpu'])]
+            (evaluate_tester, ['--model', folder, '--output', str(out/'t.json'), '--problems', '1',
+                               '--max-tokens', '4', '--device', 'cpu'])]
 
 
 def test_no_code_of_a_model_runs_whatever_stdin_says(with_code, tmp_path, monkeypatch, capfd):

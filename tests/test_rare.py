@@ -9,7 +9,7 @@ from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.lab.__main__ import main
 from adversarial_rl.lab.rare import CONDITIONS
-from adversarial_rl.measure.hidden_tests import Visible
+from adversarial_rl.measure.held_out import Visible
 from adversarial_rl.measure.inputs import InputTester, mined_inputs, SOURCES
 from adversarial_rl.measure.testers import make_cases
 from adversarial_rl.model.players import training_problems

@@ -7,13 +7,13 @@ import torch
 
 from adversarial_rl.core.commands import run_training as main
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.core.commands import run_training as main
-from adversarial_rl.game.trainer import AdversarialTrainer, train
-from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.problems.problem import load_problems
+from adversarial_rl.game.round import generator_rewards, grade_programs, Hook, ProblemRound, Round
+from adversarial_rl.game.trainer import AdversarialTrainer
+from adversarial_rl.grader.suites import judge_suites
+from adversarial_rl.problems.problem import Problem
 from adversarial_rl.record.checkpoints import load_checkpoint
 
-ALL = dict(discriminator_reward='cure', repeat_penalty=.5, failed_tests=4, mutant_share=.5, pool_size=2)
+ALL = dict(discriminator_reward='cure', pool_size=2)
 
 
 def config(folder, **kw):
@@ -37,11 +37,8 @@ def timeless(row):
 
 def test_all_are_off_by_default(tmp_path):
     trainer, (row, _) = rows(tmp_path)
-    extra = {'repeated', 'failed_tests_kept', 'replayed_pass_rate', 'mutants_killed', 'opponent_of_step'}
-    assert not extra & set(row)
-    state = trainer.state_dict()
-    assert state['recent_inputs'] == [] and state['failed_tests'] == []
-    assert state['pool'] == dict(generator=[], discriminator=[])
+    assert not {'replayed_pass_rate', 'mutants_killed', 'opponent_of_step'} & set(row)
+    assert trainer.state_dict()['pool'] == dict(generator=[], discriminator=[])
 
 
 def test_rewards_differ_on_the_same_round(tmp_path):
@@ -53,24 +50,45 @@ def test_rewards_differ_on_the_same_round(tmp_path):
     assert len({r['reward/discriminator'] for r in first.values()}) == len(kinds)
 
 
-def test_failed_tests_come_back_and_are_written_out(tmp_path):
-    trainer, two = rows(tmp_path, 2, same_problems=True, problems_per_step=24, failed_tests=1)
-    assert 0 < two[0]['failed_tests_kept'] <= 24
-    assert 'replayed_pass_rate' not in two[0] and 0 <= two[1]['replayed_pass_rate'] <= 1
-    hard, before = trainer.pair.extras.failed_tests.hardened(trainer.training), {p.id: p for p in trainer.training}
-    assert hard and all(len(p.baseline_tests) > len(before[p.id].baseline_tests) for p in hard)
-
-
 def test_earlier_opponents_come_back_and_leave_the_latest_as_it_was(tmp_path):
     "Adapters are kept at the start and at the end of each stage of three steps."
     trainer, seven = rows(tmp_path, 7, pool_size=2)
     met = [r['opponent_of_step'] for r in seven]
     assert met[0] == 0 and all(m in {0, 3, 6, i} for i, m in enumerate(met)) and set(met) & {0, 3} and met != [0] * 7
-    pool = trainer.pair.extras.pool
+    pool = trainer.pair.pool
     assert [x['step'] for x in pool.kept['generator']] == [3, 6]
-    trainer.pair.extras.after_stage(7)
+    pool.add(7, trainer.players)
     now = trainer.pair.discriminator.policy.adapter('discriminator')
     assert all(torch.equal(v, pool.kept['discriminator'][-1]['adapter'][k]) for k, v in now.items())
+
+
+class Doubles(Hook):
+    "Replays the first test of each problem, pays the discriminator double and counts the rounds."
+    def __init__(self): self.rounds = 0
+
+    def before_round(self, step, problems): return dict(replayed={p.id: p.baseline_tests[:1] for p in problems})
+
+    def after_round(self, done, r, rewards):
+        self.rounds += 1
+        rewards['discriminator'] = 2 * rewards['discriminator']
+        return dict(rounds=self.rounds)
+
+    def state_dict(self): return dict(rounds=self.rounds)
+
+    def load_state_dict(self, state): self.rounds = state['rounds']
+
+
+def test_a_hook_changes_rounds_and_its_memory_is_in_the_checkpoint(tmp_path):
+    _, (plain,) = rows(tmp_path, 1)
+    trainer = AdversarialTrainer(*config(tmp_path))
+    trainer.pair.hooks.append(Doubles())
+    row = trainer.train_step()
+    assert row['reward/discriminator'] == pytest.approx(2 * plain['reward/discriminator']) and row['rounds'] == 1
+    assert 0 <= row['replayed_pass_rate'] <= 1
+    again = AdversarialTrainer(*config(tmp_path))
+    again.pair.hooks.append(Doubles())
+    again.load_state_dict(load_checkpoint(trainer.save())[0])
+    assert again.train_step()['rounds'] == 2
 
 
 def test_with_all_on_going_on_equals_not_having_stopped(tmp_path):
@@ -83,21 +101,28 @@ def test_with_all_on_going_on_equals_not_having_stopped(tmp_path):
     assert [timeless(r) for r in expected[3:]] == [timeless(second.train_step()) for _ in range(2)]
     a, b = whole.state_dict(), second.state_dict()
     assert all(torch.equal(v, b['players'][p][k]) for p in a['players'] for k, v in a['players'][p].items())
-    assert a['failed_tests'] and all(a[k] == b[k] for k in ('failed_tests', 'recent_inputs', 'rng'))
+    assert a['rng'] == b['rng']
     for name in a['pool']:
         for x, y in zip(a['pool'][name], b['pool'][name], strict=True):
             assert x['step'] == y['step'] and all(torch.equal(v, y['adapter'][k]) for k, v in x['adapter'].items())
 
 
-def test_a_run_leaves_hardened_problems_and_cross_play(tmp_path):
-    c, ppo = config(tmp_path, **ALL | dict(n_discriminator_steps=1))
-    train(c, ppo)
-    from adversarial_rl.record.plots import cross_play_map
-    assert cross_play_map(c.output_dir).read_bytes().startswith(b'\x89PNG')
-    table = [line.split(',') for line in (tmp_path/'out'/'cross_play.csv').read_text().splitlines()]
-    assert table[0] == ['generator of step', '8', '10'] and [row[0] for row in table[1:]] == ['8', '10']
-    hard = load_problems(tmp_path/'out'/'hardened_problems.json')
-    assert all(o.passed for o in grade_many([(p.reference_solution, p.baseline_tests) for p in hard]))
+@pytest.mark.parametrize('flags, says', [
+    (['--discriminator-reward', 'luck'], 'must be one of default, code_a1, utrl, cure, learnability'),
+    (['--pool-size', '-1'], 'must be at least 0')])
+def test_out_of_bounds_is_one_line(flags, says, capfd):
+    assert main(flags) == 2
+    err = capfd.readouterr().err
+    assert flags[0] in err and says in err
+
+
+def test_baseline_tests_alone_need_no_discriminator(tmp_path):
+    alone = dict(opponents=0, graded_on='baseline', n_discriminator_steps=0, n_generator_steps=2)
+    trainer, (row, _) = rows(tmp_path, 2, **alone)
+    assert row['learner'] == 'generator' and row['validity'] == row['distinct'] == 0
+    assert row['reward/generator'] == pytest.approx(row['baseline_pass_rate'])
+    adapter = trainer.pair.discriminator.policy.adapter('discriminator')
+    assert all(not v.any() for k, v in adapter.items() if 'lora_B' in k)
 
 
 @pytest.mark.parametrize('more', [
@@ -110,6 +135,14 @@ def test_a_player_without_an_opponent_is_refused(tmp_path, capsys, more):
     assert 'leaves no opponent to learn against' in capsys.readouterr().err
 
 
+def test_all_stages_learn_at_once(tmp_path):
+    trainer, two = rows(tmp_path, 3, stages_together=True)
+    assert {r['stage'] for r in two} == {'all'} and len(trainer.schedule) == 3 and two[2]['generator/length'] > 40
+    assert load_checkpoint(trainer.save())[1]['stage_name'] == 'all'
+    _, one = rows(tmp_path, 3)
+    assert one[2]['generator/length'] < two[2]['generator/length'] / 2
+
+
 def test_all_stages_learn_together_after_the_last(tmp_path):
     trainer, last = rows(tmp_path, 17, together_steps=1)
     assert len(trainer.schedule) == 17 and [r['stage'] for r in last[-3:]] == ['code', 'all', 'all']
@@ -117,3 +150,19 @@ def test_all_stages_learn_together_after_the_last(tmp_path):
     assert last[-1]['generator/length'] > 2 * last[-3]['generator/length']
     path = trainer.save()
     assert path.name == 'checkpoint_stage_6_epoch_2.pt' and load_checkpoint(path)[1]['stage_name'] == 'all'
+
+
+PRINTS = 'def f(n):\n    if n > 100: print("x" * 20000)\n    return n'
+KEEPS = ('from functools import lru_cache\n@lru_cache(None)\ndef kept(n): return bytearray(n)\n'
+         'def f(n): return len(kept(n))')
+
+
+@pytest.mark.parametrize('reference, first', [(PRINTS, 101), (KEEPS, 110_000_000)])
+def test_tests_of_earlier_rounds_share_no_process(reference, first):
+    "Each is valid in its round; together they printed too much, or filled the memory, and all of them failed."
+    p = Problem('p', 'Something.', 'def f(n):', ('assert f(1) == 1', 'assert f(2) == 2'), reference)
+    old = [f'assert f({n}) == {n}' for n in range(first, first + 5)]
+    for test in old: assert judge_suites([p], [[[test]]])[0][0].usable == [test]
+    x = ProblemRound(p, [f'{reference}\n# {n}' for n in range(4)], [], replayed=['assert f(3) == 3', *old])
+    grade_programs([x])
+    assert generator_rewards(Round([x], None, None)).tolist() == [1.] * 4, x.verdicts

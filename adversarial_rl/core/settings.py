@@ -317,8 +317,6 @@ class TesterConfig(MachineConfig):
                                file='read')
     problems: int = setting(100, 'held-out problems, at most', 1, 100000)
     tests: int = setting(4, 'test cases a problem, of each tester', 1, 100)
-    programs: int = setting(8, 'programs of the generator for each problem', 1, 1000)
-    mutants: int = setting(16, 'mutants of each reference, at most', 0, 1000)
     max_tokens: int = setting(0, "limit of each stage; 0 for the checkpoint's own, or what suits an untrained model",
                               0, 100000)
     output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)', file='written')

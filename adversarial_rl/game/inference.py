@@ -51,21 +51,25 @@ def read_tests(text:str)->list[str]:
     return tests
 
 # %% ../../nbs/09_game/07_inference.ipynb #01348f3c
+def _typed(text:str, flag:str)->str:
+    "A text of the command line, which is UTF-8 also where the locale is not; raises `UsageError`."
+    try: return text.encode('utf-8', 'surrogateescape').decode()
+    except ValueError: raise UsageError(f'{flag}: is not UTF-8 text') from None
+
 def _read_text(c:InferenceConfig)->str:
     "The problem in words; raises `UsageError`."
     if bool(c.problem) == bool(c.problem_file):
         raise UsageError('give one of --problem and --problem-file, or --batch with --problems-file')
     flag = '--problem' if c.problem else f'--problem-file {c.problem_file}'
-    try: text = c.problem or as_text(Path(c.problem_file).read_bytes(), flag)
+    try: text = _typed(c.problem, flag) if c.problem else as_text(Path(c.problem_file).read_bytes(), flag)
     except OSError as e: raise UsageError(f'{flag}: cannot be read ({e.strerror})')
-    try: text.encode()
-    except UnicodeEncodeError: raise UsageError(f'{flag}: is not UTF-8 text') from None
     if not text.strip(): raise UsageError(f'{flag}: is empty')
     return text.strip()
 
 def read_problem(c:InferenceConfig)->Problem:
     "The one problem of the command line, its signature '' where the model has to choose; raises `UsageError`."
-    text, tests, typed = _read_text(c), read_tests(c.tests), c.signature.strip()
+    text, tests = _read_text(c), read_tests(_typed(c.tests, '--tests'))
+    typed = _typed(c.signature, '--signature').strip()
     signature = typed and typed.removesuffix(':') + ':'
     if signature and signature_mistake(signature): raise UsageError(f'--signature {signature_mistake(typed)}')
     if not signature:

@@ -31,7 +31,7 @@ from adversarial_rl.learn.rewards import (
     utrl_reward,
 )
 from ..learn.transcripts import Transcripts
-from ..measure.hidden_tests import is_hack, with_own
+from ..measure.held_out import is_hack, with_own
 from ..measure.inputs import judge_written
 from ..model.agents import Writer
 from ..model.players import Generator

@@ -29,8 +29,7 @@ from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
 from ..mbpp.training import problems_of
-from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem
-from ..measure.hidden_tests import Visible
+from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem, Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator

@@ -41,7 +41,7 @@ if TYPE_CHECKING:   # Slow to load, and the help of a command does without
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from adversarial_rl.measure.hidden_tests import Visible
+    from adversarial_rl.measure.held_out import Visible
 
 # %% ../../nbs/14_lab/10_curve.ipynb #3fa3d650
 @dataclass(frozen=True)
@@ -253,7 +253,7 @@ def draw_levels(ax:'Axes', cells:Cells, figure:str, **how:Any)->None:
 def accepted_shares(seed:int=0 # Of the choice of random tests
                    )->dict[str, float]:
     "`accepted_share` of each level."
-    from adversarial_rl.measure.hidden_tests import Visible
+    from adversarial_rl.measure.held_out import Visible
     return {level: accepted_share(Visible(x.n, x.choice, seed)) for level, x in LEVELS.items()}
 
 @themed

@@ -39,12 +39,14 @@ class TesterComparison:
     left_out: int              # Mutants that no test separates from the reference
 
 # %% ../../nbs/08_mbpp/09_evaluate_tester.ipynb #6c015bfb
+_PROGRAMS = 8   # Of the generator for each problem
+
 def compare_testers(generator:Generator, discriminator:Discriminator, problems:list[Problem], config:TesterConfig
                    )->TesterComparison:
     "The discriminator beside two baselines that are not models, and the baseline tests."
     seed, n = config.seed, config.tests
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
-    cases = make_cases(problems, sample_programs(generator, problems, config.programs, 1., rng), config.mutants, seed)
+    cases = make_cases(problems, sample_programs(generator, problems, _PROGRAMS, 1., rng), seed=seed)
     left = [c.problem for c in cases]
     if not left: raise UsageError('no reference passes a test of its problem; nothing can be measured')
     written = discriminator_suites(discriminator, left, n, seed)
@@ -107,7 +109,7 @@ def run(c:TesterConfig)->None:
     if c.results: check_document(c.results, 'testers')
     config = TrainingConfig(problems_file=c.problems_file, held_out=c.problems)
     problems, start = problems_of(config)[1], time.time()
-    advice = 'lower --problems, --programs or --max-tokens'
+    advice = 'lower --problems or --max-tokens'
     with enough_memory(advice), says_what_is_kept(lambda: 'nothing is saved'):
         players = _players_of(c)
         for player in players: player.check_window(problems)

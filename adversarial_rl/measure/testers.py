@@ -20,8 +20,7 @@ from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, validate_many, validity
-from .held_out import distinct_share, sample_suites
-from .hidden_tests import Visible
+from .held_out import distinct_share, sample_suites, Visible
 from .inputs import baseline_suites, boundary_values, first_inputs, random_inputs
 from .mutants import Mutant, mutants
 from ..model.players import Discriminator
