@@ -1,5 +1,4 @@
 "TRL's own trainer with our reward functions and our environment, on models of toy size."
-import asyncio
 import copy
 import json
 
@@ -12,7 +11,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.engines.trl import ProgramEnvironment
 from adversarial_rl.grader import pool
 from adversarial_rl.grpo import rewards
-from adversarial_rl.grpo.rewards import awaited, execution_rewards, kill_rewards, validity_rewards
+from adversarial_rl.grpo.rewards import execution_rewards, kill_rewards, validity_rewards
 
 TESTS = ['assert double(2) == 4', 'assert double(3) == 6']
 ROW = dict(prompt='Double x.', tests=TESTS, function='double', entry_points=['double'],
@@ -34,10 +33,8 @@ def columns(completions):
                 **{k: [v] * len(completions) for k, v in ROW.items() if k != 'prompt'})
 
 
-@pytest.mark.parametrize('wait', [False, True])
-def test_the_trainer_logs_what_the_functions_give(wait, qwen, tokenizer, config):
-    functions = [awaited(f) for f in FUNCTIONS] if wait else FUNCTIONS
-    trainer = GRPOTrainer(qwen(), reward_funcs=functions, args=config(), train_dataset=Dataset.from_list([ROW] * 4),
+def test_the_trainer_logs_what_the_functions_give(qwen, tokenizer, config):
+    trainer = GRPOTrainer(qwen(), reward_funcs=FUNCTIONS, args=config(), train_dataset=Dataset.from_list([ROW] * 4),
                           processing_class=tokenizer)
     trainer.train()
     log = trainer.state.log_history[0]
@@ -49,7 +46,6 @@ def test_each_kind_of_completion_earns_what_it_should():
     given = columns([program, suite, 'nothing'])
     assert rewards.test_rewards(**given) == [.5, 0, 0] and execution_rewards(**given) == [.5, -1, -1]
     assert validity_rewards(**given) == [0, .5, 0] and kill_rewards(**given) == [0, 1, 0]
-    assert asyncio.run(awaited(kill_rewards)(**given)) == [0, 1, 0]
 
 
 def test_a_chat_that_ends_without_words_is_wrong():

@@ -93,12 +93,11 @@ def _read_saved(folder:Path | None, dataset:str)->list[Any]:
     except Exception as e: raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
     return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
 
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #6d4b53a1
+# %% ../../nbs/08_mbpp/01_dataset.ipynb #ff7d6dfb
 def _read_rows(path:Path | None, dataset:str)->list[Any]:
     "Rows of an edition in the file or folder, or from the hub without one; raises `UsageError`."
-    if path is None: return _read_saved(None, dataset)
-    if path.is_dir() and not (path/_FILES[dataset]).is_file(): return _read_saved(path, dataset)
-    return _read_published(path/_FILES[dataset] if path.is_dir() else path)
+    if path and path.is_dir() and (path/_FILES[dataset]).is_file(): path = path/_FILES[dataset]
+    return _read_saved(path, dataset) if path is None or path.is_dir() else _read_published(path)
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #b12f6cd6
 SPLITS = dict(prompt=(1, 10), test=(11, 510), validation=(511, 600), train=(601, 974), all=(1, 974))
