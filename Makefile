@@ -51,13 +51,13 @@ TRAININGS := grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn
 seeds: .venv/installed-games
 	$(LAB) nbs/experiments/01_seeds.ipynb --what run_training --seeds 0 1 2 3 4 --results RESULTS.md
 	for what in $(TRAININGS); do $(LAB) nbs/experiments/01_seeds.ipynb --what $$what --results RESULTS.md || exit; done
-	$(LAB) nbs/experiments/02_baselines.ipynb --results RESULTS.md
+	$(LAB) nbs/experiments/02_baselines.ipynb
 
 # RESULTS.md's equal-compute comparison, of ways to train and of the discriminator's rewards (about an hour and ten
 # minutes; leave the machine alone meanwhile).
 compare: .venv/installed
 	$(LAB) nbs/experiments/03_comparison.ipynb --results RESULTS.md
-	$(LAB) nbs/experiments/03_comparison.ipynb --what rewards --seconds 60 --marks 3 --results RESULTS.md
+	$(LAB) nbs/experiments/03_comparison.ipynb --what rewards --seconds 60 --marks 3
 
 # Tables of speed and memory, in RESULTS.md and in two notebooks (about a quarter of an hour; leave the machine alone).
 # EvalPlus's check needs none of its forty dependencies that is not installed already.
