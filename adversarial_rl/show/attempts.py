@@ -9,6 +9,7 @@ __all__ = ['Token', 'Attempt', 'Record', 'records', 'shown_tests', 'attempt_figu
 # %% ../../nbs/12_show/02_attempts.ipynb #bc65ff5b
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from matplotlib.axes import Axes
