@@ -1,5 +1,6 @@
 "A real OpenAI-compatible server on this machine, with a bundled model: prompted, played against, stopped."
 import contextlib
+import json
 import socket
 import subprocess
 import sys

@@ -16,7 +16,7 @@ from adversarial_rl.core import commands
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.machine import platform
 from adversarial_rl.record.tracking import read_metrics
-from adversarial_rl.show import live
+from adversarial_rl.show import views
 from adversarial_rl.show.companion import Session
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -84,8 +84,8 @@ def started(name, save_to, monkeypatch):
     calls = []
     def start(command, flags, output_dir, output_flag='--output-dir'):
         calls.append((command, [*shlex.split(flags), output_flag, output_dir], output_dir))
-    monkeypatch.setattr(live, 'start', start)
-    monkeypatch.setattr(live, 'watch', lambda *args, **kw: None)
+    monkeypatch.setattr(views, 'start', start)
+    monkeypatch.setattr(views, 'watch', lambda *args, **kw: None)
     monkeypatch.chdir(ROOT)
     session = Session(platform('cpu'), True, str(save_to))
     parameters, *rest = code_cells(name)[1:]

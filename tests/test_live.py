@@ -5,30 +5,30 @@ import pytest
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.record.tracking import read_metrics
-from adversarial_rl.show import live
+from adversarial_rl.show import views
 
 SMALL = ('--config configs/starter.yaml --report-to none --held-out 10 --problems-per-step 4 '
          '--n-discriminator-steps 1 --n-generator-steps 100 --k-alternating-steps 0 --together-steps 0')
 
 
 def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(live.__file__.rpartition('/adversarial_rl/')[0])
+    monkeypatch.chdir(views.__file__.rpartition('/adversarial_rl/')[0])
     flags, shown = f'{SMALL} --checkpoint-dir {tmp_path}/checkpoints', []
-    process = live.start('run_training', flags, tmp_path/'out')
-    assert live.start('run_training', flags, tmp_path/'out') == process == live.running(tmp_path/'out')
+    process = views.start('run_training', flags, tmp_path/'out')
+    assert views.start('run_training', flags, tmp_path/'out') == process == views.running(tmp_path/'out')
     metrics, end = tmp_path/'out'/'metrics.jsonl', time.time() + 400
     while not (metrics.exists() and read_metrics(metrics)) and time.time() < end: time.sleep(.05)
-    live.stop(tmp_path/'out')
+    views.stop(tmp_path/'out')
     def draw(folder):
         shown.append(folder)
-        return live.metrics_of('reward/generator')(folder)
-    live.watch(tmp_path/'out', draw)
-    assert shown and live.running(tmp_path/'out') == 0
+        return views.metrics_of('reward/generator')(folder)
+    views.watch(tmp_path/'out', draw)
+    assert shown and views.running(tmp_path/'out') == 0
     assert 'is saved' in capsys.readouterr().out
     assert not list((tmp_path/'checkpoints').glob('checkpoint_stage_5*.json'))
-    live.stop(tmp_path/'out')   # No run is left: nothing happens
+    views.stop(tmp_path/'out')   # No run is left: nothing happens
 
 
 def test_the_error_line_of_a_failed_run_is_shown(tmp_path):
-    live.start('run_training', '--learning-rate -1', tmp_path)
-    with pytest.raises(UsageError, match='--learning-rate'): live.watch(tmp_path)
+    views.start('run_training', '--learning-rate -1', tmp_path)
+    with pytest.raises(UsageError, match='--learning-rate'): views.watch(tmp_path)

@@ -37,8 +37,10 @@ STRICT = {
     '`list(map(type, errors))`': (
         'def f(): return [ValueError()]', 'assert list(map(type, f())) == [ValueError]', 'f'),
     'an assert in a function that the program calls': (
-        'def f(g):\n    try: return g(1)\n    except Exception: return 0', 'def g(x): assert x == 2\nassert f(g) == 0', 'f'),
-    '`StopIteration`': ('def f(): raise StopIteration', 'try: f()\nexcept StopIteration: pass\nelse: assert False', 'f'),
+        'def f(g):\n    try: return g(1)\n    except Exception: return 0',
+        'def g(x): assert x == 2\nassert f(g) == 0', 'f'),
+    '`StopIteration`': (
+        'def f(): raise StopIteration', 'try: f()\nexcept StopIteration: pass\nelse: assert False', 'f'),
 }
 
 

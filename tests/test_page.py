@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 import torch
@@ -34,7 +33,6 @@ def find_node():
 
 NODE = find_node()
 CHROMIUM = next((p for name in ('chromium', 'chromium-browser', 'google-chrome') if (p := shutil.which(name))), None)
-FIREFOX = shutil.which('firefox-esr')
 TRAINED = json.loads((record.RECORDED/'training.json').read_text())
 needs_node = pytest.mark.skipif(not NODE, reason='no node here; pip install playwright brings one')
 
@@ -189,17 +187,8 @@ def test_the_page_is_small_and_loads_only_its_own_files(tmp_path):
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    "Without a log. In Firefox what drives a page needs `eval`, so there the page forbids it no longer."
+    "Without a log."
     def log_message(self, *args): pass
-
-    def do_GET(self):
-        if self.path != '/' or 'Firefox' not in self.headers['User-Agent']: return super().do_GET()
-        page = Path(self.directory, 'index.html').read_text().replace("'wasm-unsafe-eval'", "'unsafe-eval'").encode()
-        self.send_response(200)
-        self.send_header('Content-Type', 'text/html; charset=utf-8')
-        self.send_header('Content-Length', str(len(page)))
-        self.end_headers()
-        self.wfile.write(page)
 
 
 @pytest.fixture(scope='module')
@@ -216,32 +205,15 @@ def address(tmp_path_factory):
     server.shutdown()
 
 
-def chromium(playwright, theme, folder):
-    if not CHROMIUM: pytest.skip('no Chromium here; apt-get install chromium')
-    args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=args)
-
-
-def firefox(playwright, theme, folder):
-    if not FIREFOX: pytest.skip('no Firefox here; apt-get install firefox-esr')
-    command = folder/'firefox'
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{ROOT}/tests/page/firefox.py" "$@"\n')
-    command.chmod(0o755)
-    return playwright.firefox.launch(channel='moz-firefox', executable_path=command,
-                                     firefox_user_prefs={'ui.systemUsesDarkTheme': int(theme == 'dark')})
-
-
-LOOKS = {f'{browser.__name__}-{name}': (browser, *look) for browser in (chromium, firefox)
-         for name, look in {'wide-light': (1280, 'light'), 'phone-dark': (390, 'dark')}.items()}
-
-
-@pytest.fixture(scope='module', params=LOOKS.values(), ids=LOOKS)
-def window(request, tmp_path_factory):
+@pytest.fixture(scope='module', params=[(1280, 'light'), (390, 'dark')], ids=['wide-light', 'phone-dark'])
+def window(request):
     "A browser that opens pages of a width and in a theme."
     from playwright.sync_api import sync_playwright
-    start, width, theme = request.param
+    if not CHROMIUM: pytest.skip('no Chromium here; apt-get install chromium')
+    width, theme = request.param
     with sync_playwright() as p:
-        browser = start(p, theme, tmp_path_factory.mktemp('browser'))
+        args = ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
+        browser = p.chromium.launch(executable_path=CHROMIUM, args=args)
         yield lambda: browser.new_context(viewport=dict(width=width, height=900), color_scheme=theme), width
         browser.close()
 
@@ -299,19 +271,6 @@ def test_a_round_is_played_forked_and_broken(page):
     page.get_by_role('button', name='Undo').click()
     assert stages_shown(page) == own
     until(page, 'before => document.querySelector("#verdict").innerHTML === before', verdict)
-
-
-def test_a_word_is_changed_with_the_keyboard(page):
-    page.wait_for_selector('.squares span')
-    page.locator('.word[tabindex="0"]').focus()
-    for key in ('ArrowRight', 'ArrowRight', 'ArrowLeft', 'Enter'): page.keyboard.press(key)
-    assert page.locator('.word.open').count() == 1
-    page.keyboard.press('Escape')
-    assert page.locator('#alternatives').is_hidden()
-    page.keyboard.press('Enter')
-    page.keyboard.press('2')
-    page.wait_for_selector('#fork:not([hidden])')
-    assert page.evaluate('document.activeElement.className').startswith('word')
 
 
 def test_an_own_test_breaks_a_program_and_endless_ones_end(page):

@@ -13,9 +13,9 @@ import yaml
 from structure import ROOT
 
 from adversarial_rl.core import commands
+from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.machine import wandb_mode
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main as run_inference

@@ -55,12 +55,6 @@ def test_a_notebook_is_shown_without_marks_and_hidden_cells():
     assert 'adversarial_rl/learn/ppo.py' in shown['cells'][0]['source']
 
 
-def test_a_folder_s_own_page_says_what_each_notebook_promises():
-    for folder in sources.folders()[1:]:
-        for nb in sources.notebooks(folder): assert all(sources.summary(nb)), nb
-        assert len(re.findall(r'^- \[', sources.front_page(folder), re.M)) == len(sources.notebooks(folder))
-
-
 def test_dead_links_are_found(tmp_path):
     "A file, an anchor, an address of this repository, and what a page would load from elsewhere."
     (tmp_path/'sub').mkdir()

@@ -77,13 +77,15 @@ def all_views(folder):
     before, after = mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])
     return dict(metrics=views.explore_metrics(one), runs=views.compare_runs(dict(one=one, two=two)),
                 attempts=attempts.browse([a_record(k) for k in range(3)]),
-                replay=replay.step_through(games), mbpp=views.explore_mbpp(before, after))
+                replay=replay.step_through(games), mbpp=attempts.explore_mbpp(before, after))
 
 
 def values_of(control):
     "All values of a control, or the ends and the middle of a slider."
     import ipywidgets as w
-    if isinstance(control, views.TickBoxes): return [(x,) for x in control.options] + [(), tuple(control.options)]
+    if isinstance(control, w.SelectMultiple):
+        every = tuple(x for _, x in control.options)
+        return [(x,) for x in every] + [(), every]
     if isinstance(control, w.IntSlider): return sorted({control.min, (control.min + control.max) // 2, control.max})
     return [x[1] if isinstance(x, tuple) else x for x in control.options]
 
@@ -111,22 +113,6 @@ def test_every_control_moves_the_picture(shown, name):
         c.value = before
 
 
-@pytest.mark.parametrize('name', NAMES)
-def test_pictures_fit_a_page(shown, name):
-    import struct
-    wide, high = struct.unpack('>II', bytes(shown[name].children[1].value)[16:24])
-    assert 300 <= wide <= 1000 and 150 <= high <= 1200
-
-
-def test_several_are_chosen_with_boxes_and_members_count_from_one(shown):
-    metrics, picture = shown['metrics'].children[0].children[0], shown['metrics'].children[1]
-    assert metrics.children[0].value == f'metrics: {len(metrics.boxes)}, scroll for more'
-    before = bytes(picture.value)
-    for box in metrics.boxes: box.value = True
-    assert metrics.value == metrics.options and bytes(picture.value) != before
-    for name in ('attempts', 'replay', 'mbpp'): assert shown[name].children[0].children[1].min == 1
-
-
 def all_figures(folder):
     "Name -> figure."
     one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
@@ -140,7 +126,7 @@ def all_figures(folder):
                 seeds=plots.seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
                 metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
                 runs=views.runs_figure(dict(one=one, two=two), 'validity'),
-                mbpp=views.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
+                mbpp=attempts.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
                 replay=replay.game_figure(won_game()))
 
 
@@ -182,28 +168,10 @@ def test_text_can_be_read(figures, name, monkeypatch):
         assert across < 2 or down < 2, f'{a.get_text()!r} and {b.get_text()!r} overlap'
 
 
-@pytest.mark.parametrize('name', sorted({*FIGURES} - {'attempt'}))
-def test_figures_have_no_background_of_their_own(figures, name):
-    import io
-
-    from PIL import Image
-    image = Image.open(io.BytesIO(views.png(figures[name]))).convert('RGBA')
-    assert image.getpixel((0, image.height - 1))[3] == 0
-    assert image.getchannel('A').getextrema()[1] > 200
-
-
 def test_a_run_of_three_steps_shows_its_gain(tmp_path):
     rows = [dict(step=i, stage='all', learner='generator', solved=.1 * i) for i in range(3)]
     (tmp_path/'metrics.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
     assert plots.training_figure(tmp_path).axes[0].get_title() == 'problems solved: 0.0 → 0.20'
-
-
-def test_many_names_leave_most_of_the_panel_to_the_lines():
-    columns = [f'line {i}' for i in range(9)]
-    rows = [{'step': i} | dict.fromkeys(columns, i / 10) for i in range(1, 11)]
-    ax, = plots.seed_figure({0: rows}, {'nine lines': dict(zip(columns, columns))}).axes
-    low, high = ax.get_ylim()
-    assert (1 - low) / (high - low) > .5
 
 
 def test_an_error_in_a_figure_is_raised():
