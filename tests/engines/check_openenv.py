@@ -48,7 +48,7 @@ def alive(pid):
     except OSError: return False
 
 
-def until(condition, seconds=60):
+def until(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition() and time.monotonic() < end: time.sleep(.05)
     return condition()
