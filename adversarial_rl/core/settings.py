@@ -186,7 +186,7 @@ class TrainingConfig(RunConfig):
     generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub")
     discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
     problems_file: str = setting(
-        'starter', "'starter' for the bundled curriculum, 'rare' or 'rare_sums' for problems with a rare branch, "
+        'starter', "'starter' for the bundled curriculum, "
                    "'mbpp' for MBPP's train split, or a file of problems: in the format of "
                    'data/example_problems.json, or of HumanEval')
     stages: Sequence[str] = setting(
