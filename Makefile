@@ -67,9 +67,9 @@ bench: .venv/installed
 
 # The bundled models, trained again from random weights, seed 0.
 starter: .venv/installed-games
-	$(LAB) make_starter --seed 0
-	$(LAB) make_printing_starter --seed 0
-	$(LAB) make_games_starter --seed 0
+	$(LAB) nbs/experiments/07_starters.ipynb game --seed 0
+	$(LAB) nbs/experiments/07_starters.ipynb printing --seed 0
+	$(LAB) nbs/experiments/07_starters.ipynb games --seed 0
 
 # An environment that has pip is kept: `--clear` would empty the folder that a link named .venv points to.
 .venv/installed: setup.py settings.ini

@@ -1,20 +1,20 @@
 "Problems with a rare branch, testers that read them, and runs that travel with the project."
 import json
 import shutil
+from pathlib import Path
 
 import pytest
 
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.lab.__main__ import main
-from adversarial_rl.lab.rare import CONDITIONS
+from adversarial_rl.lab.__main__ import load_notebook, main
 from adversarial_rl.measure.held_out import Visible
-from adversarial_rl.measure.inputs import InputTester, mined_inputs, SOURCES
+from adversarial_rl.measure.inputs import SOURCES
 from adversarial_rl.measure.testers import make_cases
-from adversarial_rl.model.players import training_problems
-from adversarial_rl.problems.rare import GUARDS, ORDINARY, rare_problems
-from adversarial_rl.starters.rare import meets_guard
+
+NOTEBOOK = Path(__file__).parents[1]/'nbs'/'experiments'/'08_rare.ipynb'
+rare = load_notebook(NOTEBOOK, 'one')
+ORDINARY, rare_problems, meets_guard = rare.ORDINARY, rare.rare_problems, rare.meets_guard
 
 
 def test_the_reference_passes_and_the_visible_tests_miss_the_branch():
@@ -28,23 +28,6 @@ def test_the_reference_passes_and_the_visible_tests_miss_the_branch():
     assert all(not o.per_test[ORDINARY] for o in blind)
 
 
-def test_a_run_names_them():
-    training, held_out = training_problems(TrainingConfig(problems_file='rare', held_out=30))
-    assert len(held_out) == 30 and len(training) > 1000
-    assert {p.tags[-1] for p in training}.isdisjoint(q.tags[-1] for q in held_out)
-
-
-def test_sources_in_the_place_of_a_tester():
-    problems = rare_problems('held_out', 20)
-    met = {}
-    for name, source in SOURCES.items():
-        suites = InputTester(8, 0, source).suites(None, [p for p in problems for _ in range(4)])
-        calls = [(problems[i // 4], test.removeprefix('assert ').split(' == ')[0])
-                 for i, suite in enumerate(suites) for test in suite]
-        met[name] = sum(meets_guard(p, call) for p, call in calls) / len(calls)
-    assert met['quoted'] > met['mined'] > 2 * max(met['random'], met['boundary'])
-
-
 def test_only_a_source_that_adds_meets_a_guard_of_sums():
     problems = rare_problems('held_out', guards='sums')
     def met(source): return sum(any(meets_guard(p, p.call(args)) for args in source(p, 4)) for p in problems)
@@ -52,19 +35,6 @@ def test_only_a_source_that_adds_meets_a_guard_of_sums():
     assert shares.pop('evaluated') > .5
     assert {k: f'{x:.1%}' for k, x in shares.items()} == {   # As RESULTS.md says
         'random': '1.6%', 'quoted': '1.3%', 'mined': '1.0%', 'boundary': '0.0%'}
-
-
-@pytest.mark.parametrize('guards', GUARDS)
-def test_no_held_out_guard_has_the_numbers_of_another_split(guards):
-    known = {p.tags[-1] for split in ('training', 'warm_start') for p in rare_problems(split, guards=guards)}
-    assert known.isdisjoint(p.tags[-1] for p in rare_problems('held_out', guards=guards))
-
-
-def test_numbers_are_mined_from_the_description_alone():
-    p, = rare_problems('held_out', 1)
-    numbers = {x for args in mined_inputs(p, 200) for x in args}
-    guard = [int(x) for x in p.tags[-1].split()]
-    assert {g + d for g in guard for d in (-1, 0, 1)} <= numbers and len(numbers) <= 9
 
 
 def test_wrong_mutants_pass_the_visible_tests():
@@ -80,7 +50,7 @@ def test_wrong_mutants_pass_the_visible_tests():
 def compare(folder, *flags):
     "The command with the bundled model in place of one that it would make."
     if not folder.exists(): shutil.copytree(resource('checkpoints/starter'), folder/'starter_30')
-    return ['compare_rare', '--only', 'learning', 'tester', 'mined', '--seconds', '1', '--problems', '8',
+    return [str(NOTEBOOK), '--only', 'learning', 'tester', 'mined', '--seconds', '1', '--problems', '8',
             '--starter-steps', '30', '--seeds', '0', '--output-dir', str(folder), *flags]
 
 
@@ -90,7 +60,7 @@ def test_runs_travel_with_the_project(tmp_path, capfd):
     document.write_text('<!-- rare: x -->\n<!-- end of rare -->\n')
     assert main(compare(tmp_path/'first', '--kept', str(kept), '--results', str(document))) == 0
     rows = [json.loads(line) for line in kept.read_text().splitlines()]
-    assert [row['condition'] for row in rows] == [c for c in CONDITIONS if c in ('mined', 'learning', 'tester')]
+    assert [row['condition'] for row in rows] == [c for c in rare.CONDITIONS if c in ('mined', 'learning', 'tester')]
     first = capfd.readouterr().out.split('figure in')[0]
     assert 'learning discriminator, frozen generator' in first and first.strip() in document.read_text()
     assert main(compare(tmp_path/'second', '--kept', str(kept), '--finished-only')) == 0

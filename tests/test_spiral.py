@@ -37,7 +37,6 @@ sys.meta_path.insert(0, Missing())
 metadata.Distribution.from_name = from_name
 import adversarial_rl.selfplay as chapter
 for module in pkgutil.iter_modules(chapter.__path__): importlib.import_module(f'{chapter.__name__}.{module.name}')
-import adversarial_rl.starters.games
 from adversarial_rl.selfplay.spiral import main
 with contextlib.suppress(SystemExit): main(['--help'])
 print('exit code', main(sys.argv[1:]))

@@ -206,7 +206,7 @@ class PlayersConfig:
 class ProblemsConfig:
     "Problems"
     problems_file: str = setting(
-        'starter', "'starter' for the bundled curriculum, 'rare' or 'rare_sums' for problems with a rare branch, "
+        'starter', "'starter' for the bundled curriculum, "
                    "'mbpp' for MBPP's train split, or a file of problems: in the format of "
                    'data/example_problems.json, or of HumanEval')
     held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)

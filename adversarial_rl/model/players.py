@@ -27,7 +27,6 @@ from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
 from ..problems.problem import Problem, split_problems
-from ..problems.rare import rare_problems
 from adversarial_rl.problems.stages import (
     check_limits,
     extract_code,
@@ -143,14 +142,11 @@ def make_players(config:TrainingConfig, device:str, dtype:str,
 
 # %% ../../nbs/06_model/05_players.ipynb #9472823a
 _FEW = 20   # Held-out problems beside a single one to train on
-_RARE = {'rare': 'numbers', 'rare_sums': 'sums'}   # Names of `--problems-file` -> guards
 
 def training_problems(config:TrainingConfig)->tuple[list[Problem], list[Problem]]:
     "Problems to train on, and at most `config.held_out` others; raises `UsageError` where a reference fails."
     bundled = starter_problems('held_out', config.held_out)
     if config.problems_file == 'starter': return starter_problems('training'), bundled
-    if guards := _RARE.get(config.problems_file):
-        return rare_problems('training', guards=guards), rare_problems('held_out', config.held_out, guards)
     problems = solved_problems(config.problems_file)
     if len(problems) == 1:
         print(f'{config.problems_file} has one problem, so the held-out ones are {len(bundled[:_FEW])} of the bundled '
