@@ -7,11 +7,13 @@ __all__ = ['Token', 'Attempt', 'Record', 'records', 'shown_tests', 'attempt_figu
            'explore_mbpp']
 
 # %% ../../nbs/12_show/02_attempts.ipynb #bc65ff5b
+import math
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import ipywidgets as w
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
