@@ -248,7 +248,7 @@ def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
 def test_evalplus_reads_the_samples(tmp_path, copy, capfd):
     "One line a program; after a choice of problems there is no file, since evalplus wants all of them."
     flags = ['--control', 'references', '--dataset-path', str(copy), '--output-dir', str(tmp_path/'o')]
-    assert main([*flags, '--samples', '0']) == 0 and 'evalplus' not in capfd.readouterr().out
+    assert main([*flags, '--samples', '0']) == 0 and 'evalplus.evaluate' not in capfd.readouterr().out
     assert main([*flags, '--samples', '2', '--no-greedy', '--split', 'all']) == 0
     path, = (tmp_path/'o').glob('*.samples.jsonl')
     assert f'evalplus.evaluate --dataset mbpp --samples {path}' in capfd.readouterr().out
