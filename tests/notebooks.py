@@ -14,7 +14,8 @@ NBS = Path(__file__).resolve().parents[1] / 'nbs'
 def main():
     folders = {re.sub(r'^\d+_', '', p.name): p.name for p in sorted(NBS.glob('[0-9][0-9]_*'))}
     if unknown := set(sys.argv[1:]) - set(folders): sys.exit(f'no chapter {sorted(unknown)[0]}')
-    left_out = [name for chapter, name in folders.items() if sys.argv[1:] and chapter not in sys.argv[1:]]
+    asked = sys.argv[1:] or list(folders)
+    left_out = ['experiments', *(name for chapter, name in folders.items() if chapter not in asked)]
     nbdev_test(path=NBS, n_workers=2, skip_folder_re='^(' + '|'.join(['[_.].*', *left_out]) + ')$')
 
 
