@@ -84,11 +84,6 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/06_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-class _Switch(argparse.Action):
-    "Takes `--NAME`, `--NAME false` and `--no-NAME`."
-    def __call__(self, parser, namespace, value, option=None):
-        setattr(namespace, self.dest, value or not option.startswith('--no-'))
-
 def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
@@ -101,17 +96,18 @@ def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argp
     return parser
 
 def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
-    "Declare the flags of one setting."
-    kind, help, names = _kind(f), f.metadata.get('help', '').replace('%', '%%'), [flag(name)]
+    "Declare the flags of one setting; --help shows the one of a switch that changes its default."
+    kind, help = _kind(f), f.metadata.get('help', '').replace('%', '%%')
     several, options = get_origin(kind) is Sequence, dict[str, Any]()
     default = ' '.join(map(str, f.default)) if several else f.default  # type: ignore
-    if default not in (REQUIRED, None, ''): help += f' ({default})'
     if several: options = dict(nargs='+')
-    if kind is dict: names = [f'{flag(name)}.NAME']
-    if kind is bool:
-        options = dict(action=_Switch, nargs='?')
-        if '.' not in name: names.append(flag(f'no_{name}'))
-    parser.add_argument(*names, dest=name, metavar=_KINDS[kind][0], help=help, **options)
+    elif kind is bool: options = dict(nargs='?', const=True)
+    if kind is bool and '.' not in name:
+        turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
+        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
+        if default: help = argparse.SUPPRESS
+    elif default not in (REQUIRED, None, ''): help += f' ({default})'
+    parser.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
 def read_yaml(path:str|Path)->dict[str, Any]:
@@ -273,10 +269,10 @@ def _holds(path:Path, target:Path)->bool:
 def _show_machine(given:dict[str, Given])->None:
     "Say on stderr what suits this machine, once for all processes of a launcher."
     chosen = {name: g for name, g in given.items() if g.origin.startswith(_MACHINE)}
-    files = sorted({g.origin.removeprefix(f'{_MACHINE}, ') for g in chosen.values()} - {_MACHINE})
-    single = [f'{name} {g.value}' for name, g in chosen.items() if g.origin == _MACHINE]
+    names = dict.fromkeys(f'{name} {g.value}' if g.origin == _MACHINE else g.origin.removeprefix(f'{_MACHINE}, ')
+                          for name, g in chosen.items())
     if chosen and os.environ.get('RANK', '0') == '0' and 'print_config' not in given:
-        print(f"for this machine: {', '.join(files + single)}; flags and --config override it", file=sys.stderr)
+        print(f"for this machine: {', '.join(names)}; flags and --config override it", file=sys.stderr)
 
 def _values(config:Any, before:str='')->Iterator[tuple[str, Any]]:
     "Dotted names and values of all settings of a dataclass and of those in it."
