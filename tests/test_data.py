@@ -94,13 +94,6 @@ def test_curriculum_references_pass_their_own_tests():
     assert all(o.passed for o in outcomes)
 
 
-def test_working_of_a_test_ends_in_a_valid_assertion():
-    rng = random.Random(0)
-    cs = rng.sample(cur.curriculum('held_out'), 200)
-    jobs = [(c.reference, [cur.test_working(c, cur.draw_input(c.family, rng)).split('\n')[-1]]) for c in cs]
-    assert all(o.passed for o in grade_many(jobs))
-
-
 def test_baseline_tests_refuse_most_neighbours():
     "A program for another problem of the same family hardly ever passes."
     rng, jobs = random.Random(0), []
@@ -117,7 +110,7 @@ def test_baseline_tests_refuse_most_neighbours():
     (dict(baseline_tests=[]), "'baseline_tests' is empty"),
     (dict(baseline_tests=['double(3) == 6']), 'has no assert statement'),
     (dict(baseline_tests=['assert double(3 == 6']), 'not valid Python'),
-    (dict(baseline_tests=[6]), 'strings of whole characters only'),
+    (dict(baseline_tests=[6]), 'must hold strings only'),
     (dict(function_signature='double(n)'), "field 'function_signature'"),
     (dict(reference_solution='def triple(n): return 3'), "does not define 'double'"),
     (dict(difficulty='odd'), "field 'difficulty'"),

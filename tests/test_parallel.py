@@ -169,7 +169,6 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
         asked.append(cpu)
         return SimpleNamespace(process_index=1, num_processes=2, destroy_process_group=lambda: None)
     monkeypatch.setattr(accelerate, 'PartialState', state)
-    monkeypatch.setattr(parallel, '_take_cores', lambda: None)   # Asks the other process
     monkeypatch.setattr(torch.cuda, 'is_available', lambda: gpus > 0)
     monkeypatch.setattr(torch.cuda, 'device_count', lambda: gpus)
     monkeypatch.setenv('WORLD_SIZE', '2')
@@ -181,28 +180,3 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
             parallel.join(device)
             assert (parallel.world(), parallel.is_first_process()) == (2, False)
     assert asked == ([] if message else [device == 'cpu' or not gpus])
-
-
-CORES = """
-import os, sys, torch
-from adversarial_rl.core import parallel
-from adversarial_rl.core.machine import available_cores as cores
-parallel.join('cpu')
-sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()} {torch.get_num_threads() <= cores()}\\n')
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, 'sched_getaffinity') or len(os.sched_getaffinity(0)) < 2, reason='needs two cores')
-@pytest.mark.parametrize('apart', [False, True])
-def test_processes_of_a_machine_share_its_cores(tmp_path, apart):
-    "Each with graders and threads for the cores of its own; where a scheduler has given out the cores, it stays so."
-    every = sorted(os.sched_getaffinity(0))
-    own = "import os\nos.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1 - int(os.environ['RANK'])]})\n"
-    (tmp_path/'cores.py').write_text((own if apart else '') + CORES)
-    threads = dict(OMP_NUM_THREADS='1' if apart else str(len(every)))
-    done = subprocess.run([*LAUNCH, str(tmp_path/'cores.py')], cwd=ROOT, capture_output=True, text=True,
-                          env=ENVIRONMENT | threads, timeout=120)
-    assert done.returncode == 0, done.stderr[-3000:]
-    half = len(every) // 2
-    parts = [every[-1:], every[-2:-1]] if apart else [every[:half], every[half:]]
-    assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)} True' for part in parts)

@@ -7,11 +7,6 @@ __all__ = ['run_training', 'plan', 'run_inference', 'evaluate_mbpp', 'evaluate_t
            'spiral_self_play', 'Command']
 
 # %% ../../nbs/01_core/09_commands.ipynb #f5577452
-import contextlib
-import os
-import signal
-import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -20,21 +15,6 @@ from typing import Any
 from .config import parse_config
 from .errors import guarded, load, NotInstalled, quiet_libraries
 from .machine import suited
-
-# %% ../../nbs/01_core/09_commands.ipynb #7af137c9
-@contextlib.contextmanager
-def _ends_at_once()->Iterator[None]:
-    "Inside, Ctrl-C prints one line and ends the process."
-    def end(number, frame):
-        os.write(2, b'\ninterrupted\n')
-        os._exit(130)
-    main_thread = threading.current_thread() is threading.main_thread()
-    if not main_thread or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
-        yield
-        return
-    usual = signal.signal(signal.SIGINT, end)
-    try: yield
-    finally: signal.signal(signal.SIGINT, usual)
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d1
 _EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late
@@ -63,10 +43,8 @@ class Command:
         for package in _EVERY_COMMAND:
             if not find_spec(package): raise NotInstalled(self.name, package)
         settings = self.read(argv)
-        with _ends_at_once():
-            quiet_libraries()
-            run = load(self.module, self.name).run
-        run(*settings)
+        quiet_libraries()
+        load(self.module, self.name).run(*settings)
 
 # %% ../../nbs/01_core/09_commands.ipynb #5be0c7d3
 run_training = Command(

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, get_args, get_origin
 
 from .errors import SECRETS, UsageError
-from .files import as_text, check_output, resource, write_whole
+from .files import as_text, resource, write_whole
 from .machine import Suited
 from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
 
@@ -96,45 +96,27 @@ def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argp
     return parser
 
 def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
-    "Declare the flags of one setting."
+    "Declare the flags of one setting; --help shows the one of a switch that changes its default."
     kind, help = _kind(f), f.metadata.get('help', '').replace('%', '%%')
-    if kind is bool: return _add_switch(parser, name, help, bool(f.default))
-    several = get_origin(kind) is Sequence
+    several, options = get_origin(kind) is Sequence, dict[str, Any]()
     default = ' '.join(map(str, f.default)) if several else f.default  # type: ignore
-    if default not in (REQUIRED, None, ''): help += f' ({default})'
-    options: dict[str, Any] = dict(nargs='+') if several else {}
-    spelling = flag(name) + '.NAME' * (kind is dict)
-    parser.add_argument(spelling, dest=name, metavar=_KINDS[kind][0], help=help, **options)
-
-def _add_switch(parser:argparse.ArgumentParser, name:str, help:str, default:bool):
-    "Declare --NAME and --no-NAME, of which --help shows the one that changes the default; a dotted name has no second."
-    turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
-    if '.' not in name: parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
-    elif default: help += ' (true)'
-    shown = argparse.SUPPRESS if default and '.' not in name else help
-    parser.add_argument(flag(name), dest=name, metavar=_KINDS[bool][0], help=shown, nargs='?', const=True)
+    if several: options = dict(nargs='+')
+    elif kind is bool: options = dict(nargs='?', const=True)
+    if kind is bool and '.' not in name:
+        turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
+        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
+        if default: help = argparse.SUPPRESS
+    elif default not in (REQUIRED, None, ''): help += f' ({default})'
+    parser.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
 def read_yaml(path:str|Path)->dict[str, Any]:
     "The mapping in a YAML file, its top-level keys with underscores; raises `UsageError`."
     import yaml
-    class Once(yaml.SafeLoader): "Refuses a key that a mapping has twice, also in another spelling."
-    def mapping(loader, node):
-        lines: dict[str, int] = {}
-        for key, _ in node.value:
-            name, line = str(key.value).replace('-', '_'), key.start_mark.line + 1
-            if name in lines:
-                raise UsageError(f"--config {path}: '{key.value}' is there twice, in lines {lines[name]} and {line}; "
-                                 'keep one of them')
-            lines[name] = line
-        return loader.construct_mapping(node, deep=True)
-    Once.add_constructor('tag:yaml.org,2002:map', mapping)
-    try:
-        file = Path(path) if Path(path).exists() else resource(str(path))
-        data = file.read_bytes()
+    try: data = (Path(path) if Path(path).exists() else resource(str(path))).read_bytes()
     except UsageError: raise UsageError(f'--config {path}: no such file')
     except OSError as e: raise UsageError(f'--config {path}: cannot be read ({e.strerror})')
-    try: values = yaml.load(as_text(data, f'--config {path}'), Once) or {}
+    try: values = yaml.safe_load(as_text(data, f'--config {path}')) or {}
     except (yaml.YAMLError, RecursionError, ValueError) as e:
         raise UsageError(f'--config {path}: is not valid YAML ({" ".join(str(e).split())})')
     if not isinstance(values, dict): raise UsageError(f'--config {path}: must hold "setting: value" lines')
@@ -157,6 +139,15 @@ class Sources:
         self.dicts = {name for name, f in self.fields.items() if _kind(f) is dict}   # Their keys are free
         self.also = {f.metadata['also']: name for name, f in self.fields.items() if f.metadata.get('also')}
 
+    def named(self, written:str, label:str)->str:
+        "The setting that is meant by a flag or a name, which may be its other one."
+        name = written.removeprefix('--').replace('-', '_')
+        name = self.also.get(name, name)
+        if name in self.fields or name.partition('.')[0] in self.dicts: return name
+        near = closest(name, self.fields)
+        near = flag(near) if written.startswith('--') else f"'{near}'"
+        raise UsageError(f'{label}: not a setting, the closest is {near}; --help lists the settings')
+
     def given(self, name:str, value:Any, origin:str, label:str)->Given:
         "A value of the setting's type; a key of a `dict` stays as it is."
         if name not in self.fields: return Given(value, origin, label)
@@ -166,43 +157,30 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser, words = _parser(self.fields, about, prog), [self._spelled(word) for word in argv]
-        for word in {word.partition('=')[0] for word in words}:
-            if word[2:].partition('.')[0].replace('-', '_') in self.dicts: parser.add_argument(word)
+        parser = _parser(self.fields, about, prog)
+        words = [self._spelled(word, parser) for word in argv]
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:
             needs = 'needs a value; one that begins with a dash follows a =' if 'expected' in e.message else e.message
             raise UsageError(f'{e.argument_name}: {needs}')
-        if unknown:
-            word = argv[words.index(unknown[0])].partition('=')[0]
-            hint = f'the closest is {self._closest(word)}; ' if word.startswith('--') else ''
-            raise UsageError(f'{word}: not a setting, {hint}--help lists the settings')
+        if unknown: raise UsageError(f'{unknown[0]}: not a setting, --help lists them')
         return {name: self.given(name, value, 'flag', flag(name)) for name, value in vars(found).items()}
 
-    def _spelled(self, word:str)->str:
-        "A word of the command line, a flag in the spelling of `--help`."
-        flagged, equals, value = word.partition('=')
-        name = flagged[2:].replace('-', '_')
-        return flag(self.also.get(name, name)) + equals + value if word.startswith('--') else word
-
-    def _closest(self, word:str)->str:
-        "The flag that is most like this one, or that sets the argument of this name in a mapping."
-        inside = {flag(key): flag(f'{name}.{key}') for name in self.dicts
-                  for key in self.fields[name].metadata.get('ranges', {})}
-        return inside.get(word) or closest(word, map(flag, self.fields))
+    def _spelled(self, word:str, parser:argparse.ArgumentParser)->str:
+        "A word of the command line, a flag in the spelling of `--help`; the parser learns the keys of a `dict`."
+        written, equals, value = word.partition('=')
+        if not word.startswith('--'): return word
+        spelled = flag(written[2:])
+        if spelled not in parser._option_string_actions:
+            spelled = flag(name := self.named(written, written))
+            if name not in self.fields and spelled not in parser._option_string_actions: parser.add_argument(spelled)
+        return spelled + equals + value
 
     def file(self, path:str|Path)->dict[str, Given]:
         "Settings of a YAML file."
-        found: dict[str, Given] = {}
-        for written, value in self._flat(read_yaml(path)):
-            name = self.also.get(written, written)
-            also = f", also as '{written}'" if written != name else ''
-            if name in found: raise UsageError(f"--config {path}: '{name}' is there twice{also}; keep one of them")
-            if name not in self.fields and name.partition('.')[0] not in self.dicts:
-                raise UsageError(f"--config {path}: '{name}' is not a setting, the closest is "
-                                 f"'{closest(name, self.fields)}'; --help lists them")
-            found[name] = self.given(name, value, str(path), f'--config {path}: {name}')
-        return found
+        found = {self.named(written, f"--config {path}: '{written}'"): value
+                 for written, value in self._flat(read_yaml(path))}
+        return {name: self.given(name, value, str(path), f'--config {path}: {name}') for name, value in found.items()}
 
     def _flat(self, values:dict[str, Any], before:str='')->Iterator[tuple[str, Any]]:
         "Dotted names and values of the nested mappings of a YAML file."
@@ -217,7 +195,7 @@ class Sources:
         file = self.file(suits.file) if suits.file else {}
         found = {name: dataclasses.replace(g, origin=f'{_MACHINE}, {suits.file}') for name, g in file.items()
                  if name not in suits.without}
-        single = {self.also.get(name, name): value for name, value in suits.values.items()}
+        single = {self.named(name, name): value for name, value in suits.values.items()}
         return {name: self.given(name, value, _MACHINE, name) for name, value in single.items()} | found
 
     def environment(self)->dict[str, Given]:
@@ -276,15 +254,25 @@ def _check_files(fields:dict[str, dataclasses.Field], values:dict[str, Any], giv
     read = {f'{flag(name)} {values[name]}': values[name] for name in use if use[name] == 'read'} | {'.env': '.env'}
     if 'config' in given: read[f"--config {given['config'].value}"] = given['config'].value
     for name in use:
-        if use[name] == 'written': check_output(values[name], read, flag(name))
+        target = Path(values[name]).resolve() if use[name] == 'written' else None
+        lost = [source for source, path in read.items() if target and _holds(Path(path).resolve(), target)]
+        if not lost: continue
+        raise UsageError(f'{flag(name)} {values[name]}: is read by this command ({lost[0]}) and would be lost; '
+                         'name another file')
+
+def _holds(path:Path, target:Path)->bool:
+    "Whether an existing file is this one, in this folder, or of this checkpoint, whose ending may be left out."
+    weights = path if path.suffix == '.pt' else path.with_name(f'{path.name}.pt')
+    files = [path, *([weights, weights.with_suffix('.json')] if weights.is_file() else [])]
+    return target.is_file() and (target in files or path in target.parents)
 
 def _show_machine(given:dict[str, Given])->None:
     "Say on stderr what suits this machine, once for all processes of a launcher."
     chosen = {name: g for name, g in given.items() if g.origin.startswith(_MACHINE)}
-    files = sorted({g.origin.removeprefix(f'{_MACHINE}, ') for g in chosen.values()} - {_MACHINE})
-    single = [f'{name} {g.value}' for name, g in chosen.items() if g.origin == _MACHINE]
+    names = dict.fromkeys(f'{name} {g.value}' if g.origin == _MACHINE else g.origin.removeprefix(f'{_MACHINE}, ')
+                          for name, g in chosen.items())
     if chosen and os.environ.get('RANK', '0') == '0' and 'print_config' not in given:
-        print(f"for this machine: {', '.join(files + single)}; flags and --config override it", file=sys.stderr)
+        print(f"for this machine: {', '.join(names)}; flags and --config override it", file=sys.stderr)
 
 def _values(config:Any, before:str='')->Iterator[tuple[str, Any]]:
     "Dotted names and values of all settings of a dataclass and of those in it."

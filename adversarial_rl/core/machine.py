@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['HOSTS', 'host', 'cores_text', 'Platform', 'available_cores', 'platform', 'installed', 'library_versions', 'reaches',
-           'why_offline', 'online', 'peak_memory', 'config_file', 'wandb_mode', 'Decision', 'decide',
-           'detect_platform_and_gpu', 'Suited', 'suited']
+           'why_offline', 'online', 'config_file', 'wandb_mode', 'Decision', 'decide', 'detect_platform_and_gpu',
+           'Suited', 'suited']
 
 # %% ../../nbs/01_core/03_machine.ipynb #a6a5c954
 import json
@@ -82,13 +82,6 @@ def platform(device:str='auto',  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
              dtype:str='auto'    # 'auto', 'float32', 'float16', 'bfloat16'
             )->Platform:
     "Examine the machine; raises `UsageError` if device or number type is missing, or PyTorch has no code for it."
-    p = _platform(device)
-    if dtype == 'bfloat16' and p.capability and p.capability < (8, 0):
-        raise UsageError(f'--dtype bfloat16: {p.name} has none in hardware; use float16 or float32')
-    return p if dtype == 'auto' else replace(p, dtype=dtype)
-
-def _platform(device:str)->Platform:
-    "The machine with the number type that suits it."
     import torch
     if device == 'auto': device = 'cuda' if torch.cuda.is_available() else 'cpu'
     try: kind = torch.device(device).type if device.startswith('cuda') or ':' not in device else None
@@ -98,13 +91,16 @@ def _platform(device:str)->Platform:
         raise UsageError(f'--device {device}: not known; use auto, cpu, cuda, cuda:N or mps')
     if not available[kind]:
         raise UsageError(f'--device {device}: this machine or its PyTorch has none; use --device cpu')
-    if kind == 'cuda': return _gpu_platform(device)
-    memory = os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30
-    return Platform(device, _processor_name(), 'float32', available_cores(), round(memory, 1), host())
+    memory = 0. if kind == 'cuda' else os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30
+    p = Platform(device, _processor_name(), 'float32', available_cores(), round(memory, 1), host())
+    if kind == 'cuda': p = replace(p, **_gpu(device))
+    if dtype == 'bfloat16' and p.capability and p.capability < (8, 0):
+        raise UsageError(f'--dtype bfloat16: {p.name} has none in hardware; use float16 or float32')
+    return p if dtype == 'auto' else replace(p, dtype=dtype)
 
-def _gpu_platform(device:str # 'cuda' or 'cuda:N'
-                 )->Platform:
-    "Examine one NVIDIA GPU; raises `UsageError` if it is missing or PyTorch has no code for it."
+def _gpu(device:str # 'cuda' or 'cuda:N'
+        )->dict[str, Any]:
+    "What a platform says about one NVIDIA GPU; raises `UsageError` if it is missing or PyTorch has no code for it."
     import torch
     count = torch.cuda.device_count()
     index = int(device.split(':')[1]) if ':' in device else torch.cuda.current_device()
@@ -115,7 +111,7 @@ def _gpu_platform(device:str # 'cuda' or 'cuda:N'
                          f'{torch.__version__} is not built for; install one that is (for P100 and V100: '
                          f'a torch below 2.15 built for CUDA 12.6), or use --device cpu')
     memory = round(gpu.total_memory / 2**30, 1)
-    return Platform(device, gpu.name, 'float16', available_cores(), memory, host(), tuple(capability))
+    return dict(name=gpu.name, dtype='float16', memory_gb=memory, capability=tuple(capability))
 
 # %% ../../nbs/01_core/03_machine.ipynb #5792b974
 def installed(name:str)->str:
@@ -153,15 +149,6 @@ def why_offline(env:Mapping[str, str]|None=None,     # Environment variables; th
 def online()->bool:
     "Whether models can be loaded from the hub."
     return not why_offline()
-
-# %% ../../nbs/01_core/03_machine.ipynb #fd33ff93
-def peak_memory()->int: # Bytes
-    "Largest resident size of this process so far."
-    try: line = re.search(r'VmHWM:\s+(\d+) kB', Path('/proc/self/status').read_text())
-    except OSError: line = None
-    if line: return int(line[1]) * 1024
-    import resource as limits  # Missing on Windows; on Linux a child would start with its parent's peak
-    return limits.getrusage(limits.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == 'darwin' else 1024)
 
 # %% ../../nbs/01_core/03_machine.ipynb #310ee8fa
 _SMALL = 'configs/starter.yaml'
@@ -230,8 +217,7 @@ def detect_platform_and_gpu(device:str='auto',
     facts = [Decision('host', p.host, cores_text(p.cores)),
              Decision('device', p.device, f'{p.name}, {p.memory_gb:.0f} GB{capability}'),
              Decision('torch', installed('torch'), f'runs on this {p.device} device')]
-    wide = max(len(str(d.value)) for d in facts + decisions)
-    for d in facts + decisions: print(f'{d.name:<25}{d.value!s:<{wide}}  {d.reason}')
+    for d in facts + decisions: print(f'{d.name:<25}{d.value!s:<36}  {d.reason}')
     return p, decisions
 
 # %% ../../nbs/01_core/03_machine.ipynb #9cb26cf8
@@ -248,7 +234,7 @@ _TEST_TOKENS = 384   # Of an untrained model's stage, as in configs/a100.yaml
 class Suited:
     "Settings that suit the machine, for those of a command that nobody gave."
     file: str = ''                                          # Shipped configuration
-    values: Mapping[str, Any] = field(default_factory=dict) # Other settings; they override the file's
+    values: Mapping[str, Any] = field(default_factory=dict) # Other settings; the file's override them
     without: Sequence[str] = ()                             # Settings of the file that are not taken
 
 def _is_large(model:str)->bool:

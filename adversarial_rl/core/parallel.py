@@ -47,7 +47,6 @@ def join(device:str='auto'): # Of the run, as its setting names it
     # Left to the interpreter's own end, Gloo's threads sometimes abort a process that has done all its work
     atexit.register(state.destroy_process_group)
     _process.update(rank=state.process_index, world=state.num_processes)
-    if not on_gpus and hasattr(os, 'sched_getaffinity'): _take_cores()
 
 def is_first_process()->bool:
     "Whether this is the first process, the one that writes."
@@ -57,13 +56,10 @@ def world()->int:
     "Number of processes in this run."
     return _process['world']
 
-def _part(n:int, i:int, parts:int)->slice:
-    "Part `i` of `n` items; the parts differ in size by at most one."
-    return slice(i * n // parts, (i + 1) * n // parts)
-
 def share(n:int)->slice:
-    "This process's part of `n` items."
-    return _part(n, _process['rank'], world())
+    "This process's part of `n` items; the parts differ in size by at most one."
+    rank = _process['rank']
+    return slice(rank * n // world(), (rank + 1) * n // world())
 
 # %% ../../nbs/01_core/07_parallel.ipynb #00a00a50
 X = TypeVar('X')
@@ -91,23 +87,6 @@ def add_up(tensors:'list[torch.Tensor]'):
 def anybody(flag:bool)->bool:
     "Whether the flag is true in any process."
     return any(gathered(flag))
-
-# %% ../../nbs/01_core/07_parallel.ipynb #5c07e5a2
-def _own_cores(cores:list[int], # That this process may use
-               rank:int,        # Of this process on its machine
-               count:int        # Of the processes there
-              )->list[int]:
-    "A process's part of a machine's cores."
-    return cores[_part(len(cores), rank, count)] or cores   # More processes than cores
-
-def _take_cores():
-    "Leave this process, its threads and its graders its part of the machine's cores."
-    import torch
-    local, count = (int(os.environ.get(name, usual)) for name, usual in (('LOCAL_RANK', 0), ('LOCAL_WORLD_SIZE', 1)))
-    cores = _own_cores(sorted(os.sched_getaffinity(0)), local, count)
-    with contextlib.suppress(OSError):   # Where it is forbidden, the processes share all cores
-        os.sched_setaffinity(0, cores)
-        torch.set_num_threads(min(torch.get_num_threads(), len(cores)))
 
 # %% ../../nbs/01_core/07_parallel.ipynb #96b48599
 Run = TypeVar('Run', bound=RunConfig)

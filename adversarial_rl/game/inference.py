@@ -33,8 +33,15 @@ from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
 from ..problems.curriculum import starter_problems
-from ..problems.problem import fingerprint, load_problems, Problem, signature_mistake, syntax_mistake
-from ..problems.signatures import find_signature, signature_in_program
+from adversarial_rl.problems.problem import (
+    fingerprint,
+    load_problems,
+    Problem,
+    signature_in_program,
+    signature_in_tests,
+    signature_mistake,
+    syntax_mistake,
+)
 from ..problems.stages import ReasoningStage
 from ..record.tracking import progress_bar, unfinished
 
@@ -73,8 +80,8 @@ def read_problem(c:InferenceConfig)->Problem:
     signature = typed and typed.removesuffix(':') + ':'
     if signature and signature_mistake(signature): raise UsageError(f'--signature {signature_mistake(typed)}')
     if not signature:
-        signature, where = find_signature(text, tests)
-        if signature: print(f'signature: {signature} (from {where}; --signature names another)', file=sys.stderr)
+        signature = signature_in_tests(tests)
+        if signature: print(f'signature: {signature} (from the tests; --signature names another)', file=sys.stderr)
     problem = Problem('problem', text, signature, tuple(tests), '')
     other = [t for t in tests if typed and not re.search(rf'\b{problem.function_name}\b', t)]
     if other:

@@ -22,7 +22,7 @@ from queue import Queue
 from typing import Any, NoReturn
 
 from ..core.errors import guarded, UsageError
-from ..core.files import as_text, json_of
+from ..core.files import as_text
 from ..core.machine import available_cores
 from ..core.source import parse_source
 from .execution import Limits
@@ -62,7 +62,7 @@ def read_line(line:str,  # JSON
               number:int # For messages
              )->tuple[Job, dict[str, Any]]: # And the other keys
     "One line of input; raises `UsageError`."
-    try: row = json_of(line, f'line {number}')
+    try: row = json.loads(line)
     except (ValueError, RecursionError) as e: raise UsageError(f'line {number}: is not JSON ({e})')
     if not isinstance(row, dict): raise UsageError(f'line {number}: must be an object with program and tests')
     for key in {*row} - {*_KEYS}:

@@ -45,7 +45,7 @@ def _descriptions(folder:str | Path)->dict[Path, dict[str, Any]]:
         path = file.with_suffix('.pt')
         if path.stem == BEST or not path.exists(): continue
         try: info = json.loads(file.read_text())
-        except (OSError, ValueError, RecursionError): continue
+        except (OSError, ValueError): continue
         if isinstance(info, dict) and type(info.get('step')) is int: found[path] = info
     return dict(sorted(found.items(), key=lambda item: item[1]['step'], reverse=True))
 
@@ -91,19 +91,14 @@ def clear_up(*folders:str | Path)->None:
         for p in Path(folder).glob('.checkpoint_*'): p.unlink()
 
 # %% ../../nbs/04_record/02_checkpoints.ipynb #196f6fb1
-def _advice(path:Path)->str:
-    "Advice for a name that does not exist: the same one in a folder below, or the newest checkpoint."
-    if below := sorted(path.parent.glob(f'*/{path.name}')): return f'did you mean {below[-1]}?'
-    for folder in (path.parent, *sorted(x for x in path.parent.glob('*') if x.is_dir())):
-        if found := checkpoints(folder): return f'the newest one in {folder} is {found[0].name}'
-    return f"{' and '.join(_PLAYERS)} write checkpoints into the folder given by --checkpoint-dir"
-
 def _description(path:Path)->dict[str, Any]:
     "The JSON beside a checkpoint; raises `UsageError` unless it is there and of this format."
     beside = path.with_suffix('.json')
-    if not path.exists(): raise UsageError(f'{path}: no such checkpoint; {_advice(path)}')
+    if not path.exists():
+        newest = [f'; the newest one in {path.parent} is {p.name}' for p in checkpoints(path.parent)[:1]]
+        raise UsageError(f"{path}: no such checkpoint{''.join(newest)}")
     try: info = json.loads(beside.read_text())
-    except (OSError, ValueError, RecursionError): info = None
+    except (OSError, ValueError): info = None
     if not isinstance(info, dict):
         raise UsageError(f'{path}: no readable {beside.name} beside it, so it may be incomplete; '
                          'name another checkpoint')
@@ -137,8 +132,6 @@ def reading(path:str | Path # The checkpoint, for the message
 def load_checkpoint(path:str | Path # The .pt file, or its name without the ending
                    )->tuple[dict[str, Any], dict[str, Any]]:
     "State and info of a checkpoint; raises `UsageError` if it is missing, damaged, or of another format."
-    if not str(path).endswith('.pt') and Path(path).is_file():
-        raise UsageError(f'{path}: is no checkpoint, whose name would end in .pt')
     path = Path(path) if str(path).endswith('.pt') else Path(f'{path}.pt')
     checksum = _description(path).get('sha256')
     try: data = path.read_bytes()
@@ -150,13 +143,11 @@ def load_checkpoint(path:str | Path # The .pt file, or its name without the endi
         with torch.serialization.safe_globals([Interval]):
             whole = torch.load(io.BytesIO(data), map_location='cpu', weights_only=True)
         return whole['state'], whole['info'] | dict(sha256=checksum)
-    except pickle.UnpicklingError as e:   # Its message advises to load the file without this protection
-        if 'GLOBAL' not in str(e): raise UsageError(f'{path}: is not a checkpoint that can be loaded; name another one')
-        raise UsageError(f'{path}: could run code when it is loaded, since it holds more than tensors and plain data; '
-                         'name another checkpoint') from None
     except Exception as e:
         if out_of_memory(e): raise
-        raise UsageError(f'{path}: is not a checkpoint that can be loaded ({one_line(e)[:200]}); name another one')
+        if isinstance(e, pickle.UnpicklingError) and 'GLOBAL' in str(e): why = 'could run code when it is loaded'
+        else: why = 'is not a checkpoint that can be loaded'
+        raise UsageError(f'{path}: {why}; name another checkpoint') from None
 
 def check_checkpoint(path:str | Path, players:Collection[str])->None:
     "Raise `UsageError` for a checkpoint that cannot be loaded or holds other players, before a model is loaded."
@@ -198,11 +189,6 @@ def _left_by_a_run(folder:Path)->list[Path]:
     if not folder.is_dir(): return []
     return sorted(p for p in folder.iterdir() if p.name in RUN_FILES or _CHECKPOINT.fullmatch(p.name))
 
-def _is_a_loss(path:Path)->bool:
-    "Whether a run is lost with this file; a run that failed at its start leaves others."
-    if path.name == 'metrics.jsonl': return path.stat().st_size > 0
-    return path.name == 'training_results.json' or bool(_CHECKPOINT.fullmatch(path.name))
-
 def _make_previous(folders:Collection[Path])->str:
     "Make the first `previous_N` that none of the folders has, in each of them; its name."
     n = 1
@@ -214,9 +200,8 @@ def _make_previous(folders:Collection[Path])->str:
 def set_aside(*folders:str|Path)->None:
     "Remove half-written checkpoints, and move what an earlier run left into a numbered folder inside each folder."
     clear_up(*folders)
-    files = {folder: _left_by_a_run(folder) for folder in dict.fromkeys(map(Path, folders))}
-    files = {folder: paths for folder, paths in files.items() if paths}
-    if not any(_is_a_loss(p) for paths in files.values() for p in paths): return
+    files = {folder: paths for folder in dict.fromkeys(map(Path, folders)) if (paths := _left_by_a_run(folder))}
+    if not files: return
     name = _make_previous(files)
     for folder, paths in files.items():
         for p in paths: p.rename(folder/name/p.name)

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['BLUE', 'ORANGE', 'GREEN', 'GREY', 'PALE', 'COLOURS', 'WIDE', 'INK', 'NAMES', 'HELD_OUT', 'smoothed', 'new_figure',
-           'themed', 'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves', 'seed_figure']
+           'themed', 'metric_name', 'series', 'draw_runs', 'tidy', 'training_figure', 'training_curves']
 
 # %% ../../nbs/04_record/03_plots.ipynb #4daf27bc
 import functools
@@ -177,21 +177,3 @@ def training_curves(output_dir:str | Path # A run's folder
     path = Path(output_dir)/'training_curves.png'
     training_figure(output_dir).savefig(path, dpi=110)
     return path
-
-# %% ../../nbs/04_record/03_plots.ipynb #96649d7e
-@themed
-def seed_figure(runs:Mapping[Any, list[dict[str, Any]]],  # Seed -> rows of metrics
-                panels:Mapping[str, Mapping[str, str]]    # Title -> {label: column}
-               )->'Figure':
-    "Columns over steps, several seeds together; a column that is 0 throughout is left out."
-    rows, columns = -(-len(panels) // 2), min(2, len(panels))
-    fig = new_figure(WIDE * columns / 2, .2 + 2.9 * rows)
-    for i, (title, lines) in enumerate(panels.items(), 1):
-        ax = fig.add_subplot(rows, columns, i)
-        for (label, column), colour in zip(lines.items(), COLOURS):
-            seeds = [x for run in runs.values() if len(x := series(run, column))]
-            if not any(x.any() for x in seeds): continue
-            often = max(map(len, seeds)) > max(x.index[-1] for x in seeds) / 2   # Others are not smoothed
-            draw_runs(ax, seeds, label, colour, span=5 if often else 1)
-        tidy(ax, title)
-    return fig

@@ -136,18 +136,15 @@ def unfinished(path:str | Path,
     data = path.read_bytes() if path.exists() else b''
     lines = (data or json.dumps(dict(settings=settings)).encode() + b'\n').splitlines(keepends=True)
     values: list[Any] = []
-    with contextlib.suppress(ValueError, RecursionError):
+    with contextlib.suppress(ValueError):
         for line in lines: values.append(json.loads(line if line.endswith(b'\n') else b''))
-    head, *results = values or [None]
-    then = head.get('settings') if isinstance(head, dict) else None
-    if not isinstance(then, dict) or not all(isinstance(r, dict) and needed <= set(r) for r in results):
+    then = values[0].get('settings') if values and isinstance(values[0], dict) else None
+    if then is None or not all(isinstance(r, dict) and needed <= set(r) for r in values[1:]):
         raise UsageError(f'{path}: exists and holds other data; name another file, or move it away')
-    for k, now in settings.items():
-        if then.get(k) == now: continue
-        raise UsageError(f'{path}: was begun with {k} {then.get(k)}, not {now}; '
-                         'name another file, or remove it to start again')
+    if changed := [f'{k} {then.get(k)}, not {now}' for k, now in settings.items() if then.get(k) != now]:
+        raise UsageError(f'{path}: was begun with {changed[0]}; name another file, or remove it to start again')
     write_whole(path, b''.join(lines[:len(values)]))
-    return results
+    return values[1:]
 
 # %% ../../nbs/04_record/01_tracking.ipynb #bc6cd978
 def progress_bar(total:int, done:int=0, unit:str='step', show:bool=True)->tqdm:
