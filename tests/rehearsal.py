@@ -1,42 +1,30 @@
-"""A dress rehearsal of a real run without a GPU: `python tests/rehearsal.py`.
+"""A dress rehearsal of a real run without a GPU.
 
-A model with the shapes of Qwen2.5-Coder-0.5B, random weights, a tokenizer of as many entries and a chat template that
-does what Qwen's does; MBPP's own problems and the settings of configs/t4.yaml, but for counts. Two steps of each player
-and the evaluations before and after, in float32 and in bfloat16. Prompts, answers and what is found in them are printed
-to be read. By default a scripted model (tests/chat_model.py) chooses the tokens and the random one says how likely they
-are; with `--own-words` it writes itself.
+A model with the shapes of a Qwen2.5-Coder, random weights, a tokenizer of as many entries and a chat template that does
+what Qwen's does; MBPP's own problems and the settings of configs/t4.yaml, but for counts. A scripted model
+(tests/chat_model.py) chooses the tokens and the random one says how likely they are.
 """
-import argparse
 import contextlib
 import json
-import os
 import random
-import resource
-import sys
-import time
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
+import numpy as np
+import torch
+from chat_model import LOST, PROGRAMS, SUITES
+
+from adversarial_rl.core.config import parse_config
+from adversarial_rl.core.files import resource as shipped
+from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from adversarial_rl.game import trainer as game
+from adversarial_rl.mbpp.dataset import load_mbpp
+from adversarial_rl.model import rollout
+from adversarial_rl.model.footprint import shaped_config
+from adversarial_rl.record.tracking import read_metrics
+
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent)]
-os.environ.setdefault('TOKENIZERS_PARALLELISM', 'false')
-os.environ.setdefault('WANDB_MODE', 'disabled')
-
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
-from chat_model import LOST, PROGRAMS, SUITES  # noqa: E402
-
-from adversarial_rl.core.config import parse_config  # noqa: E402
-from adversarial_rl.core.errors import quiet_libraries  # noqa: E402
-from adversarial_rl.core.files import resource as shipped  # noqa: E402
-from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig  # noqa: E402
-from adversarial_rl.game import trainer as game  # noqa: E402
-from adversarial_rl.mbpp.dataset import load_mbpp  # noqa: E402
-from adversarial_rl.model import rollout  # noqa: E402
-from adversarial_rl.model.footprint import shaped_config  # noqa: E402
-from adversarial_rl.record.tracking import read_metrics  # noqa: E402
-
 SPECIAL = ['<|endoftext|>', '<|im_start|>', '<|im_end|>']
 SYSTEM = 'You are Qwen, created by Alibaba Cloud. You are a helpful assistant.'
 TEMPLATE = (
@@ -125,77 +113,16 @@ class Pen:
         finally: rollout._Sampling.choose = own
 
 
-def show(name, text, most=4000):
-    "A text under its name, as it is."
-    print(f'---- {name} ({len(text)} characters)\n{text[:most]}\n', flush=True)
-
-
-def tell(player, problems, transcripts, found, n):
-    "The prompt and the answers to each problem, what was cut off, and what is found."
-    for i, p in enumerate(problems):
-        pieces = player.pieces(p)
-        for k, ids in enumerate(pieces):
-            show(f'{player.name}, {p.id}, prompt of stage {player.stages[k].name}, {len(ids)} tokens',
-                 player.policy.tokenizer.decode(ids))
-        for row in range(i * n, i * n + n):
-            for k, text in enumerate(transcripts.texts[row]):
-                cut = ', CUT OFF' if transcripts.truncated[row, k] else ''
-                show(f'{player.name}, {p.id}, answer {row}, stage {player.stages[k].name}{cut}', text)
-            show(f'found in answer {row}', found[row] if isinstance(found[row], str) else '\n'.join(found[row]))
-
-
-@contextlib.contextmanager
-def told():
-    "Inside, what each training round writes is printed."
-    own = game.play_round
-    def play_round(generator, tester, problems, plan, **more):
-        r = own(generator, tester, problems, plan, **more)
-        flat = [p for p in problems for _ in range(plan.n_programs)]
-        tell(generator, problems, r.generator_transcripts, generator.programs(r.generator_transcripts, flat),
-             plan.n_programs)
-        flat = [p for p in problems for _ in range(plan.n_suites)]
-        tell(tester, problems, r.discriminator_transcripts, tester.suites(r.discriminator_transcripts, flat),
-             plan.n_suites)
-        return r
-    game.play_round = play_round
-    try: yield
-    finally: game.play_round = own
-
-
-def rehearse(model, out, dtype, flags=(), own_words=False):
-    "Train two steps of each player on MBPP; seconds, peak of memory in GB, and the rows of metrics."
-    settings = ['--config', str(shipped('configs/t4.yaml')), '--device', 'cpu', '--dtype', dtype,
+def rehearse(model, out, flags=()):
+    "Train two steps of each player on MBPP; the rows of metrics."
+    settings = ['--config', str(shipped('configs/t4.yaml')), '--device', 'cpu', '--dtype', 'float32',
                 '--generator-model', str(model), '--discriminator-model', str(model), '--k-alternating-steps', '2',
                 '--problems-per-step', '1', '--group-size', '2', '--micro-batch', '1', '--critic-warmup', '0',
-                '--max-new-tokens', 'plan=8,code=128,tests=96', '--held-out', '1', '--mbpp-eval-num-questions', '1',
-                '--mbpp-eval-interval-steps', '100', '--report-to', 'none', '--output-dir', str(out/'output'),
-                '--checkpoint-dir', str(out/'checkpoints'), *flags]
-    configs = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], settings, '')
+                '--held-out', '1', '--mbpp-eval-num-questions', '1', '--mbpp-eval-interval-steps', '100',
+                '--report-to', 'none', '--output-dir', str(out/'output'), '--checkpoint-dir', str(out/'checkpoints')]
+    configs = parse_config([TrainingConfig, PPOConfig, EvaluationConfig], [*settings, *flags], '')
     from transformers import AutoTokenizer
     problems = [p for edition in ('full', 'sanitized') for p in load_mbpp(edition, 'all')]
-    pen = Pen(AutoTokenizer.from_pretrained(model), problems)
-    start = time.perf_counter()
-    with told(), contextlib.nullcontext() if own_words else pen.held():
-        results = game.train(configs[0], configs[1], evaluation=configs[2])
-    rows = [r for r in read_metrics(out/'output'/'metrics.jsonl') if 'learner' in r]
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-    return results, rows, time.perf_counter() - start, peak
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--out', type=Path, default=Path('output/rehearsal'), help='folder for model and results')
-    parser.add_argument('--size', default='0.5B', help="shapes of a Qwen2.5, or 'tiny'")
-    parser.add_argument('--dtype', default='float32', choices=('float32', 'bfloat16'))
-    parser.add_argument('--own-words', action='store_true', help='the random model writes itself')
-    args, flags = parser.parse_known_args(argv)
-    quiet_libraries()
-    start = time.perf_counter()
-    model = qwen_folder(args.out/f'model-{args.size}', args.size)
-    print(f'model in {time.perf_counter() - start:.0f} s')
-    results, rows, seconds, peak = rehearse(model, args.out/args.dtype, args.dtype, flags, args.own_words)
-    for row in rows: print({k: round(v, 5) if isinstance(v, float) else v for k, v in row.items()})
-    print(f'{args.dtype}: {seconds:.0f} s, at most {peak:.1f} GB')
-
-
-if __name__ == '__main__': main()
+    with Pen(AutoTokenizer.from_pretrained(model), problems).held():
+        game.train(configs[0], configs[1], evaluation=configs[2])
+    return [r for r in read_metrics(out/'output'/'metrics.jsonl') if 'learner' in r]

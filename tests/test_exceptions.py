@@ -76,11 +76,7 @@ PASS = {
     'methods': caught('f(1)', 'assert e.why() == "why 1" and repr(e) == "Bad!" and str(e) == "bad 1"', 'Bad'),
     'attributes': caught('f(1)', 'assert (e.x, e.code, e.args, vars(e)["x"]) == (1, 7, ("bad 1",), 1)', 'Base'),
     'cause': caught('caused(1)', 'assert isinstance(e.__cause__, KeyError) and e.__cause__.args == (1,)', 'ValueError'),
-    'several bases': caught('both(1)', 'assert isinstance(e, KeyError) and type(e) is Both', 'AttributeError'),
     'class': caught('f(1)', 'assert type(e) is Worse and e.__class__ is Worse and type(e).__name__ == "Worse"'),
-    'made by the test': 'e = Bad(3)\nassert (e.x, str(e), e.why(), isinstance(e, Base)) == (3, "bad 3", "why 3", True)',
-    'kinds in a variable': 'import json\nKINDS = (json.JSONDecodeError, Bad)\ntry: loads("{")\nexcept KINDS: pass\n'
-                           'else: assert False\n' + caught('f(1)', 'pass', 'KINDS'),
     'a kind in a class': caught('Node(1).fail()', 'assert str(e) == "node"', 'Node.Error'),
     'a kind of unittest': CASE + 'with self.assertRaises(Bad) as c: f(1)\n        self.assertEqual(c.exception.x, 1)\n'
                           '        self.assertIsInstance(c.exception, Worse)\n'
@@ -94,8 +90,6 @@ PASS = {
     'no Exception': 'def g(): raise KeyboardInterrupt\nlog = []\n'
                     'try: final(g, lambda: log.append(1))\nexcept KeyboardInterrupt: pass\nassert log == [1]\n'
                     'assert keeps_on(g) == "kept on"',
-    'raised in a handler': 'try: {}[1]\nexcept KeyError:\n    try: f(1)\n'
-                           '    except Bad as e: assert isinstance(e.__context__, KeyError)',
     'contexts': 's = Shown()\nwith s: s.fail()\nassert s.seen == "Bad" and s.same',
     'a context that wraps': 'ok = False\ntry:\n    with wraps(): raise KeyError(1)\nexcept Bad as e: ok = e.x == "w"\n'
                             'assert ok',
@@ -104,18 +98,12 @@ ERROR = 'class Error(Exception):\n    '
 FAIL = {   # Programs, and tests that they do not pass
     'text that fails': (ERROR + 'def __str__(self): return self.missing\ndef f(x): raise Error', 'assert str(e)'),
     'exception as argument': ('def f(x): raise ValueError(KeyError("bad"))', 'assert e.args == ("bad",)'),
-    'attribute': (ERROR + 'def __init__(self): self.orig = KeyError()\ndef f(x): raise Error',
-                  'assert not hasattr(e, "orig")'),
     'truth': (ERROR + 'def __bool__(self): return False\ndef f(x): raise Error', 'assert e'),
-    'two of one name': ('def make():\n    class Error(Exception): pass\n    return Error\n'
-                        'Error, Second = make(), make()\ndef f(x): raise Second', 'assert isinstance(e, Error)'),
     'interrupt that is swallowed': ('def f(x): raise ValueError\n'
                                     'def g(h):\n    try: h()\n    except BaseException: pass',
                                     '\n    def h(): raise KeyboardInterrupt\n    try: g(h)\n'
                                     '    except KeyboardInterrupt: pass\n    else: assert False'),
     'unequal': (ERROR + 'def __eq__(self, x): return True\ndef f(x): raise Error', 'assert not e == 5'),
-    'no Exception': ('def f(x): raise ValueError\ndef g(x): raise GeneratorExit',
-                     '\n    try: g(1)\n    except Exception: pass\n    else: assert False'),
     'method like plain data': (ERROR + 'def startswith(self, x): return True\ndef f(x): raise ValueError\n'
                                'def g(): return Error()', 'assert g().startswith("a")'),
     'module of the judge': ('class Error(Exception): pass\nError.__module__ = "adversarial_rl.grader.proxies"\n'

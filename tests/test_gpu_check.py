@@ -36,9 +36,8 @@ def test_all_checks_pass_at_toy_sizes(tmp_path):
     assert [json.loads(line) for line in done.stdout.splitlines()] == lines
     machine, *rows = lines
     assert machine['device'] == 'cpu' and 'torch' in machine['libraries']
-    assert [row['check'] for row in rows] == list(range(1, 13))
-    skipped = {12: 'the project has no four-bit loading'}
-    if not find_spec('pyspiel'): skipped[11] = 'not installed: open_spiel'
+    assert [row['check'] for row in rows] == list(range(1, 12))
+    skipped = {} if find_spec('pyspiel') else {11: 'not installed: open_spiel'}
     for row in rows:
         assert row['state'] == ('skipped' if row['check'] in skipped else 'passed'), row
         assert row.get('reason') == skipped.get(row['check']) and row['seconds'] >= 0

@@ -64,21 +64,6 @@ def test_numpy_works_in_programs_and_tests(off):
         assert graded(s, PROGRAM, WRONG).per_test == (False,) * len(WRONG)
 
 
-CHANGES = '''import os, numpy
-folder, done = os.path.dirname(numpy.__file__), []
-for change in (lambda: open(numpy.__file__, 'r+b'), lambda: open(folder + '/made_by_a_program.py', 'x'),
-               lambda: os.mkdir(folder + '/made_by_a_program'), lambda: os.utime(folder)):
-    try: done.append(change())
-    except OSError: pass
-def f(x): return len(done)'''
-
-
-@pytest.mark.parametrize('off', HOSTS[:4])
-def test_no_program_changes_a_package(off):
-    with Sandbox(1, off, modules=['numpy']) as s: o = graded(s, CHANGES, ['assert f(1) == 0'])
-    assert o.passed, o
-
-
 def test_an_array_of_another_shape_is_not_equal():
     "Though numpy, by broadcasting, finds an empty array equal to everything."
     with Sandbox(1, modules=['numpy']) as s:
@@ -177,5 +162,3 @@ def f(x): return [0]"""
         for name in '', 'f': assert g.grade(false, tests, name).per_test == (False,) * 3
         assert g.grade('import numpy as np\ndef f(x): return np.array([x])', tests).passed
         for name in '', 'f': assert g.grade('def f(x): return [x]', tests, name).passed
-
-

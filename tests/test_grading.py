@@ -1,6 +1,4 @@
 "Sandbox and grading as a user sees them: every outcome, no leaks, and processes that are killed at any time."
-import contextlib
-import io
 import os
 import signal
 import subprocess
@@ -12,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
 from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
@@ -93,10 +90,6 @@ def test_large_program_and_many_tests():
     o = grade(program, [f'assert f({n}) == {10**6 + n}' for n in range(2000)], Limits(wall_seconds=20))
     assert o.passed and len(o.per_test) == 2000
 
-def test_parse_tests_survives_anything():
-    texts = ('assert ' * 5000, 'assert (\n' * 5000, 'assert f(' + '(' * 5000, 'assert f(' + '-' * 5000 + '1)',
-             'assert f(9' + '9' * 5000 + ')', '\0assert f(1)', '`' * 999)
-    for text in texts: assert len(parse_tests(text, 'f')) <= 8
 
 def children(pid):
     found = []
@@ -224,41 +217,9 @@ def test_a_program_that_remembers_has_a_process_for_each_author(code):
     assert outcome.per_test == (True, True)
 
 
-BITS = 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1
-CHECK = f'def check(candidate):\n    for n, want in enumerate({BITS}): assert candidate(n) == want\ncheck(f)'
-QUESTIONS = {'script': [CHECK], 'data': [f'assert f({n}) == {want}' for n, want in enumerate(BITS)],
-             'one test': [f'assert {" and ".join(f"f({n}) == {want}" for n, want in enumerate(BITS))}']}
-
-
-def resubmitted(asked):
-    "Whether one of thirteen programs passes, each with another answer to the last question of the one before."
-    guesses = [0] * len(BITS)
-    for _ in range(len(BITS) + 1):
-        passed, printed = asked(f'guesses = {guesses}\ndef f(n):\n    print(n)\n    return guesses[n]')
-        if passed: return True
-        guesses[int(printed.split()[-1])] ^= 1
-    return False
-
-
-@pytest.mark.parametrize('kind', QUESTIONS)
-def test_a_program_that_is_resubmitted_learns_nothing_from_what_it_was_asked(kind):
-    def in_python(code):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            try: exec('\n'.join([code, *QUESTIONS[kind]]), {})
-            except AssertionError: return False, printed.getvalue()
-        return True, printed.getvalue()
-    def graded(code):
-        o = grade(code, QUESTIONS[kind], function_name='f')
-        return o.passed, o.stdout
-    assert resubmitted(in_python) and not resubmitted(graded)
-
-
 def test_programs_meet_their_tests_in_orders_of_their_own():
     tests = [f'assert f({n}) == {n}' for n in range(8)]
     jobs = [(f'def f(n):\n    print(n)\n    return n  # {i}', tests, 'f') for i in (*range(10), 0)]
     orders = [o.stdout for o in grade_many(jobs)]
     assert {''.join(sorted(order.split())) for order in orders} == {'01234567'}
     assert len(set(orders)) > 5 and orders[0] == orders[-1]
-
-

@@ -126,37 +126,6 @@ def test_a_mistake_ends_all_processes(tmp_path):
     assert done.returncode != 0 and 'no checkpoint' in done.stderr
 
 
-WAIT = """
-import os, sys, time
-from adversarial_rl.core import parallel
-parallel.join('cpu')
-open(f'{sys.argv[1]}/{os.getpid()}', 'w').close()
-time.sleep(300)
-"""
-
-
-def test_processes_end_with_a_launcher_that_is_killed(tmp_path):
-    (tmp_path/'wait.py').write_text(WAIT)
-    (workers := tmp_path/'workers').mkdir()
-    with subprocess.Popen([*LAUNCH, str(tmp_path/'wait.py'), str(workers)], cwd=ROOT, env=ENVIRONMENT) as launcher:
-        end = time.time() + 120
-        while len(os.listdir(workers)) < 2 and launcher.poll() is None and time.time() < end: time.sleep(.05)
-        launcher.kill()
-    running = [int(pid) for pid in os.listdir(workers)]
-    assert len(running) == 2
-    while any(map(is_running, running)) and time.time() < end: time.sleep(.05)
-    still = [pid for pid in running if is_running(pid)]
-    for pid in still: os.kill(pid, 9)
-    assert not still
-
-
-def is_running(pid):
-    "Whether a process is there; one that has ended waits for a parent as a zombie."
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
-    return False
-
-
 @pytest.mark.parametrize('device, gpus, message', [
     ('cuda:1', 2, '--device cuda:1: 2 processes would share it; use --device cuda, and choose GPUs with CUDA_VISIBLE'),
     ('mps', 0, '--device mps: 2 processes would share it'),
@@ -181,28 +150,3 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
             parallel.join(device)
             assert (parallel.world(), parallel.is_first_process()) == (2, False)
     assert asked == ([] if message else [device == 'cpu' or not gpus])
-
-
-CORES = """
-import os, sys, torch
-from adversarial_rl.core import parallel
-from adversarial_rl.core.machine import available_cores as cores
-parallel.join('cpu')
-sys.stdout.write(f'{sorted(os.sched_getaffinity(0))} {cores()} {torch.get_num_threads() <= cores()}\\n')
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, 'sched_getaffinity') or len(os.sched_getaffinity(0)) < 2, reason='needs two cores')
-@pytest.mark.parametrize('apart', [False, True])
-def test_processes_of_a_machine_share_its_cores(tmp_path, apart):
-    "Each with graders and threads for the cores of its own; where a scheduler has given out the cores, it stays so."
-    every = sorted(os.sched_getaffinity(0))
-    own = "import os\nos.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[-1 - int(os.environ['RANK'])]})\n"
-    (tmp_path/'cores.py').write_text((own if apart else '') + CORES)
-    threads = dict(OMP_NUM_THREADS='1' if apart else str(len(every)))
-    done = subprocess.run([*LAUNCH, str(tmp_path/'cores.py')], cwd=ROOT, capture_output=True, text=True,
-                          env=ENVIRONMENT | threads, timeout=120)
-    assert done.returncode == 0, done.stderr[-3000:]
-    half = len(every) // 2
-    parts = [every[-1:], every[-2:-1]] if apart else [every[:half], every[half:]]
-    assert sorted(done.stdout.splitlines()) == sorted(f'{part} {len(part)} True' for part in parts)

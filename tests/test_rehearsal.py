@@ -34,15 +34,12 @@ def test_the_template_writes_what_qwens_does():
     assert len(tokenizer) == 800 and [len(tokenizer(x)['input_ids']) for x in SPECIAL] == [1] * 3
 
 
-def test_both_players_learn_from_what_a_chat_model_writes(mbpp, tmp_path, capsys):
+def test_both_players_learn_from_what_a_chat_model_writes(mbpp, tmp_path):
     flags = ['--max-new-tokens', 'plan=99,code=500,tests=500', '--lora-rank', '4']
-    _, steps, _, _ = rehearse(qwen_folder(tmp_path/'model', 'tiny'), tmp_path, 'float32', flags)
+    steps = rehearse(qwen_folder(tmp_path/'model', 'tiny'), tmp_path, flags)
     assert [row['learner'] for row in steps] == ['discriminator', 'generator'] * 2
     for row in steps:
         name = row['learner']
         assert row[f'{name}/dead_groups'] == 0 and row[f'{name}/grad_norm'] > 0 and row[f'{name}/finite_steps'] == 1
         assert row[f'{name}/logp_gap'] < .001 and row['cut_off'] == 0 and row['solved'] == .5
     assert steps[-1]['mbpp_eval/problems'] == 1
-    told = capsys.readouterr().out
-    for words in ('Plan the solution in two or three', 'Do not solve it. Write up to 4 test cases', SYSTEM):
-        assert words in told

@@ -2,9 +2,6 @@
 import itertools
 import json
 import random
-import subprocess
-import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import pandas as pd
@@ -168,12 +165,6 @@ def test_text_can_be_read(figures, name, monkeypatch):
         assert across < 2 or down < 2, f'{a.get_text()!r} and {b.get_text()!r} overlap'
 
 
-def test_a_run_of_three_steps_shows_its_gain(tmp_path):
-    rows = [dict(step=i, stage='all', learner='generator', solved=.1 * i) for i in range(3)]
-    (tmp_path/'metrics.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
-    assert plots.training_figure(tmp_path).axes[0].get_title() == 'problems solved: 0.0 → 0.20'
-
-
 def test_an_error_in_a_figure_is_raised():
     import ipywidgets as w
     def draw(x):
@@ -181,23 +172,3 @@ def test_an_error_in_a_figure_is_raised():
         return views.Figure(figsize=(1, 1))
     box = views.explore(draw, x=w.IntSlider(max=1))
     with pytest.raises(ValueError, match='no such thing'): box.children[0].children[0].value = 1
-
-
-def test_widgets_of_colab(tmp_path):
-    "The same sweep on ipywidgets 7.7.1, which Colab ships."
-    if version('ipywidgets') == '7.7.1': pytest.skip('already that version')
-    pip = [sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-deps', '--target']
-    done = subprocess.run([*pip, str(tmp_path), 'ipywidgets==7.7.1', 'ipython_genutils'], capture_output=True,
-                          text=True)
-    assert done.returncode == 0, done.stderr
-    code = f'''
-import sys
-sys.path.insert(0, {str(tmp_path)!r})
-import ipywidgets
-import pandas as pd
-import pytest
-assert ipywidgets.__version__ == '7.7.1'
-sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__))!r}, '-k', 'not colab']))
-'''
-    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]

@@ -183,8 +183,3 @@ def spiral(place, found):
     place.cap(15)
     self_play(place, found, '1.5B', steps=1, model=folder_of(place, '1.5B'), dtype='float16',
               games_per_step=2 if place.tiny else 16)
-
-
-@check(12, 'four-bit weights', 1)
-def four_bit(place, found):
-    raise Skip('the project has no four-bit loading')
