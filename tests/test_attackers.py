@@ -1,7 +1,6 @@
 "Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
 import os
 import sys
-import time
 
 import pytest
 from hostile.testers import TESTS
@@ -13,8 +12,6 @@ from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
-from adversarial_rl.grader.template import own_user
-from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, Problem
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
@@ -194,14 +191,6 @@ def test_a_bomb_that_only_failing_programs_meet_is_not_valid():
     valid, = validate_many([(RIGHT, tests)], QUICK)
     assert valid == [False, True]
     assert grade(RIGHT, tests, QUICK).per_test[1]
-
-
-def test_a_long_answer_costs_little():
-    start = time.perf_counter()
-    parse_tests('assert f([1],[1],\n' * 40_000, 'f')
-    long = f'assert f([{",".join(["1"] * 7000)}]) == 0'
-    for test in parse_tests(long, 'f') or [long]: judge_suites(starter_problems('held_out', 1), [[[test]]], fill=True)
-    assert time.perf_counter() - start < 60
 
 
 def test_a_script_cannot_hide_its_report():
@@ -408,41 +397,6 @@ def test_a_program_provides_one_side_of_a_comparison():
     assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
 
 
-LIES = '''
-import sys
-def host():
-    frame = sys._getframe()
-    while frame:
-        for x in frame.f_locals.values():
-            if type(x).__name__ == 'Host': return x
-        frame = frame.f_back
-class Yes:
-    def __getattr__(self, name): return Yes()
-    def __call__(self, *args): return Yes()
-    def __eq__(self, other): return True
-    def __iter__(self): return iter([Yes()])
-    def __len__(self): return 1
-    def __getitem__(self, key): return Yes()
-def lie():
-    h = host()
-    h.lend = lambda x: [h.lent.append(x) or len(h.lent) - 1, 'object', 'Yes', ['KIND']]
-def f(x): lie(); return Yes()
-class A:
-    def __init__(self): self.items = Yes(); lie()
-'''
-
-@pytest.mark.parametrize('kind', ['dict', 'list', 'set', 'map', 'ValueError', 'generator'])
-def test_a_program_gains_nothing_by_the_class_that_it_claims(kind):
-    changes = 'a = A()\na.items.append(1)\nassert '
-    tests = ['assert f(1) == 2', 'assert set(f(1)) == {2}', 'assert sorted(f(1)) == [2]', 'assert dict(f(1)) == {1: 2}',
-             'assert isinstance(f(1), int)', 'assert 2 in f(1)', 'r = f(1)\nassert r.x == 3',
-             'a = A()\na.items[0] = 1\nassert 5 in a.items', *[changes + x for x in (
-                 'a.items == [1, 2]', 'a.items.count(3) == 4', 'sorted(a.items) == [3]', '[x for x in a.items] == [7]',
-                 'a.items[0] == 9 and a.items[1:] == [3]')]]
-    o = grade(LIES.replace('KIND', kind), tests, function_name=['f', 'A'])
-    assert o.judged and not any(o.per_test) and o.seconds < 20, o
-
-
 HIDDEN = ['list(map(f, [100])) == [101]', 'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]']
 
 
@@ -452,11 +406,6 @@ def test_no_test_of_a_model_hides_an_input(hidden):
     asked = 'assert f(100) == 101'
     assert parse_tests(f'{asked}\nassert f(1) == 2 and {hidden}\nassert {hidden}\nassert f(2) == 3', 'f') == [
         asked, 'assert f(2) == 3']
-
-
-def test_templates_of_a_pool_are_different_users():
-    users = [own_user(f'/tmp/sandbox-abc/{n}') for n in range(4000)]
-    assert len(set(users)) == 4000 and min(users) >= 61000 and max(users) < 65534
 
 
 ONE = 'def test_zero():\n    assert f(0) == 1\n'
@@ -518,8 +467,6 @@ FIB = 'def f(n):\n    if n < 2: return n\n    return f(n - 1) + f(n - 2)'
 LOADS = 'import json\ndef f(s):\n    try: return json.loads(s)\n    except Exception: return None'
 UNFAIR = [   # Tests that pass within half of the limits and fail within all of them; the reference
     ('assert (f(1) == 2 or bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20))', RIGHT),
-    ('assert not (f(1) == 3 and bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20)) > 0', RIGHT),
-    ("assert f(1) == 2 or set('ab' * (200 * 2 ** 20))", RIGHT),
     ('assert f(6) == 8 or f(300)', FIB),
     ("assert f('len(bytes(400 * 2 ** 20))') == None", CALC),
     ("assert f('[' * 300 + ']' * 300) == None", LOADS)]

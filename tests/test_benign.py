@@ -7,9 +7,6 @@ from in_python import opens_files
 from adversarial_rl.grader.grading import grade, grade_many
 
 CASES = {
-    'helper function': ('def f(x): return x + 1',
-                        ['def near(a, b): return abs(a - b) < 1e-9\nassert near(f(0.5), 1.5)']),
-    'isclose without an import': ('def f(x): return x / 3', ['assert math.isclose(f(1), 1 / 3)']),
     'imports': ('def f(x): return x / 3',
                 ['import math as m\nfrom fractions import Fraction\nassert m.isclose(f(1), Fraction(1, 3))']),
     'expected exception': ('def f(x):\n    if x < 0: raise ValueError("negative")\n    return x',
@@ -28,9 +25,6 @@ CASES = {
     'function argument': ('def f(g, xs): return [g(x) for x in xs]',
                           ['assert f(lambda x: x * 2, [1, 2]) == [2, 4]', 'assert f(str, [1]) == ["1"]',
                            'assert f(len, ["ab"]) == [2]']),
-    'function returned': ('def f(n): return lambda x: x + n', ['assert f(2)(3) == 5']),
-    'decorator': ('def f(g):\n    def h(*a): return g(*a) + 1\n    return h',
-                  ['@f\ndef g(x): return x\nassert g(1) == 2']),
     'generator': ('def f(n):\n    for i in range(n): yield i * i',
                   ['assert list(f(4)) == [0, 1, 4, 9]', 'g = f(2)\nassert next(g) == 0 and next(g) == 1']),
     'argument changed in place': ('def f(x): x.sort(); x.append(9)',
@@ -54,9 +48,7 @@ CASES = {
                                         '    print(8, file=open("/dev/null", "w"))\n'
                                         '    return sqlite3.connect("a.db").execute("select x from t").fetchall()',
                                         ['assert f() == [(7,)]']),
-    'dataclass': ('from dataclasses import dataclass\n@dataclass\nclass P:\n    x: int\n    y: int = 2',
-                  ['p = P(1)\nassert (p.x, p.y) == (1, 2) and repr(p) == "P(x=1, y=2)"']),
-}
+    }
 
 RIGHT_F = 'def f(x): return x + 1'
 OWN = {   # Styles of programs, with tests that look at more than a returned value
@@ -64,10 +56,6 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
                          ['out = []\nwalk(Node(3), lambda n: out.append(n.v))\nassert out == [3]']),
     'named tuple': ('from collections import namedtuple\nP = namedtuple("P", "x y")\ndef f(x): return P(x, 2)',
                     ['assert f(1) == (1, 2)', 'assert f(1).x == 1', 'p = P(1, 2)\nassert p.x == 1 and p.y == 2']),
-    'cache': ('import functools\n@functools.lru_cache\ndef f(x): return x',
-              ['f(1); f(1)\nassert f.cache_info().hits == 1']),
-    'number of an error': ('import errno\ndef f(x): raise OSError(errno.ENOENT, "gone")',
-                           ['try: f(1)\nexcept FileNotFoundError as e: assert e.errno == 2\nelse: assert False']),
     'generator that is sent values': ('def f():\n    x = yield 1\n    while True: x = yield x * 2',
                                       ['g = f()\nnext(g)\nassert g.send(3) == 6',
                                        'g = f()\nnext(g)\ng.close()\nassert list(g) == []']),
@@ -226,12 +214,6 @@ def test_a_module_that_tests_compare_with_is_not_the_program(test):
     assert not grade_many([('f = g = lambda x: 7', [test, 'assert f(1) == 2'], ['f', 'g'])])[0].passed
 
 
-@pytest.mark.parametrize('test', ["assert globals()['f'](1) == 2", "assert eval('f(1)') == 2", 'assert 1 == 2',
-                                  'import sys\nassert sys.modules["candidate"].f(1) == 2'])
-def test_a_test_that_uses_no_stated_name_has_no_verdict(test):
-    assert not grade(RIGHT_F, [test], function_name='f').judged
-
-
 def test_a_test_that_the_reference_fails_has_no_verdict_for_any_program():
     code = ('class V:\n    def __init__(self, x): self.x = x\n    def __lt__(self, o): return self.x < o.x\n'
             'def f(x): return V(x)')
@@ -244,5 +226,3 @@ def test_a_test_that_the_reference_fails_has_no_verdict_for_any_program():
     assert o.kind == 'assertion_failure'
     assert not grade(code, ['assert f(1).x == 1'], function_name='f', reference='def g(').judged
     assert grade(code, ['assert f(1).x == 1'], function_name='f', reference=' \n').passed
-
-

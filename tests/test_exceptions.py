@@ -16,7 +16,6 @@ class Bad(Base):
     def why(self): return f'why {self.x}'
     def __repr__(self): return 'Bad!'
 class Worse(Bad): pass
-class Both(KeyError, AttributeError): pass
 class Node:
     def __init__(self, n): self.n = n
     class Error(Exception): pass
@@ -34,7 +33,6 @@ def bad(x):
 def caused(x):
     try: {}[x]
     except KeyError as e: raise ValueError('caused') from e
-def both(x): raise Both(x)
 def loads(x): return json.loads(x)
 def final(g, end):
     try: return g()
@@ -59,12 +57,8 @@ def retry(g, n, kinds):
 def gives_up(g):
     try: return g()
     except Exception as e: raise Bad('gave up', e) from e
-@contextlib.contextmanager
-def wraps():
-    try: yield
-    except KeyError as e: raise Bad('w') from e
 '''
-NAMES = '''Base Bad Worse Both Node Shown f bad caused both loads safe name retry gives_up wraps final keeps_on
+NAMES = '''Base Bad Worse Node Shown f bad caused loads safe name retry gives_up final keeps_on
 Counted'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
@@ -83,17 +77,13 @@ PASS = {
                           '        self.assertRaisesRegex(Bad, "bad 2", f, 2)',
     'one of the tests comes back': 'err = KeyError(1)\ndef g(): raise err\nassert safe(g) in [err]\n'
                                    + caught('retry(g, 3, KeyError)', 'assert e in [err]'),
-    'a class of the tests': 'class Mine(KeyError): pass\ndef g(): raise Mine("a")\nassert name(g) == "Mine"\n'
-                            + caught('retry(g, 2, (Mine, ValueError))', 'assert e.args == ("a",)', 'Mine'),
     'what it was raised from': 'def g(): raise KeyError(1)\n'
                                + caught('gives_up(g)', 'assert isinstance(e.__cause__, KeyError)', 'Bad'),
     'no Exception': 'def g(): raise KeyboardInterrupt\nlog = []\n'
                     'try: final(g, lambda: log.append(1))\nexcept KeyboardInterrupt: pass\nassert log == [1]\n'
                     'assert keeps_on(g) == "kept on"',
     'contexts': 's = Shown()\nwith s: s.fail()\nassert s.seen == "Bad" and s.same',
-    'a context that wraps': 'ok = False\ntry:\n    with wraps(): raise KeyError(1)\nexcept Bad as e: ok = e.x == "w"\n'
-                            'assert ok',
-}
+    }
 ERROR = 'class Error(Exception):\n    '
 FAIL = {   # Programs, and tests that they do not pass
     'text that fails': (ERROR + 'def __str__(self): return self.missing\ndef f(x): raise Error', 'assert str(e)'),

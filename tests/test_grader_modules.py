@@ -149,16 +149,3 @@ def test_forged_arrays_pass_nothing_and_lose_no_judge(name):
     tests = ['assert f(1) == 41', 'import numpy as np\nassert np.array_equal(f(1), [41]) or f(1) == 41']
     with Grader(modules=['numpy'], workers=1) as g:
         for o in g.grade_many([(job, tests) for job in jobs]): assert o.judged and o.per_test == (False, False), o
-
-
-def test_no_program_provides_a_module_that_a_test_forgot_to_import():
-    tests = ['assert np.allclose(f(1), [1])', 'assert numpy.allclose(f(1), [1])', 'a = f(1)\nassert np.sum(a) == 1']
-    false = """class np:
-    allclose = staticmethod(lambda *a: True)
-    sum = staticmethod(lambda *a: 1)
-numpy = np
-def f(x): return [0]"""
-    with Grader(modules=['numpy'], workers=1) as g:
-        for name in '', 'f': assert g.grade(false, tests, name).per_test == (False,) * 3
-        assert g.grade('import numpy as np\ndef f(x): return np.array([x])', tests).passed
-        for name in '', 'f': assert g.grade('def f(x): return [x]', tests, name).passed

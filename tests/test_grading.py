@@ -12,7 +12,7 @@ import pytest
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
-from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
+from adversarial_rl.grader.pool import Job, Sandbox
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=6, cpu_seconds=1, memory_mb=64, output_bytes=2000)
@@ -67,12 +67,6 @@ def test_later_tests_still_run():
     o = grade('def f(x): return x', ['assert f(1) == 2', 'f(', 'raise SystemExit', 'assert f(1) == 1'])
     assert (o.kind, o.per_test) == ('unsupported', (False, False, False, True))
 
-@pytest.mark.parametrize('size, passed', [(30_000, True), (40_000, False), (400_000, False)])
-def test_too_much_output_fails_all_tests_of_its_run(size, passed):
-    "A new process for each test would forget what the program keeps."
-    tests = ['assert f(1) == 1', 'assert f(2) == 2']
-    o = grade(f'def f(x):\n    print("y" * {size})\n    return x', tests, function_name='f')
-    assert (o.per_test, o.kind) == ((passed,) * 2, 'success_output' if passed else 'output_limit')
 
 def test_good_job_after_bad_ones():
     assert run('print("é", end="")').stdout == 'é'
@@ -84,11 +78,6 @@ def test_forked_and_threaded_programs():
     thread = 'import threading, time\nthreading.Thread(target=time.sleep, args=(60,)).start()\ndef f(x): return x'
     assert grade(thread, TESTS).passed
     assert grade('import atexit, time\natexit.register(time.sleep, 60)\ndef f(x): return x', TESTS, QUICK).passed
-
-def test_large_program_and_many_tests():
-    program = 'x = ' + repr('a' * 10**6) + '\ndef f(n): return len(x) + n'
-    o = grade(program, [f'assert f({n}) == {10**6 + n}' for n in range(2000)], Limits(wall_seconds=20))
-    assert o.passed and len(o.per_test) == 2000
 
 
 def children(pid):
@@ -190,20 +179,6 @@ def test_client_interrupted():
     out, err = p.communicate(timeout=10)
     assert (out, err, p.returncode) == ('interrupted\n', '', 0) and time.monotonic() - start < 9
     assert gone(pids) and not os.path.exists(root)
-
-@linux
-@pytest.mark.filterwarnings('ignore:.*fork.*:DeprecationWarning')
-def test_forked_client_gets_its_own_sandbox():
-    mine = default_sandbox()
-    assert run('print(1)').stdout == '1\n'
-    pid = os.fork()
-    if pid == 0:
-        ok = run('print(2)').stdout == '2\n' and default_sandbox() is not mine
-        mine.close()
-        default_sandbox().close()
-        os._exit(0 if ok else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert run('print(3)').stdout == '3\n' and default_sandbox() is mine
 
 
 REMEMBERING = ('seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)',

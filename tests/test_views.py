@@ -1,10 +1,8 @@
 "Every view on small data: each control moves through all of its values, the picture changes, and it can be read."
-import itertools
 import json
 import random
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from adversarial_rl.game.round import Verdicts
@@ -12,7 +10,6 @@ from adversarial_rl.grader.suites import Suite
 from adversarial_rl.mbpp.evaluator import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
-from adversarial_rl.record import plots
 from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -108,61 +105,6 @@ def test_every_control_moves_the_picture(shown, name):
             pictures.add(bytes(picture.value))
         assert len(pictures) > 1 or len(values_of(c)) == 1, f'{c.description} changes nothing'
         c.value = before
-
-
-def all_figures(folder):
-    "Name -> figure."
-    one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
-    unfinished = run_folder(folder/'unfinished', 2)
-    (unfinished/'training_results.json').unlink()
-    before, after = mbpp_report([i % 3 == 0 for i in range(100)]), mbpp_report([i % 4 < 2 for i in range(100)])
-    rows = views._rows(one)
-    panels = {title: {'problems solved': 'solved', 'valid tests': 'validity'} for title in ('some', 'others', 'more')}
-    table = pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
-    return dict(training=plots.training_figure(one), unfinished=plots.training_figure(unfinished),
-                seeds=plots.seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
-                metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
-                runs=views.runs_figure(dict(one=one, two=two), 'validity'),
-                mbpp=attempts.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
-                replay=replay.game_figure(won_game()))
-
-
-def texts_of(figure, monkeypatch):
-    "Every text that is drawn, with its box in dots."
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.text import Text
-    drawn, draw, canvas = {}, Text.draw, FigureCanvasAgg(figure)
-    def noted(text, renderer):
-        if text.get_visible() and text.get_text().strip(): drawn[id(text)] = text
-        draw(text, renderer)
-    monkeypatch.setattr(Text, 'draw', noted)
-    canvas.draw()
-    return [(text, text.get_window_extent(canvas.get_renderer())) for text in drawn.values()]
-
-
-@pytest.fixture(scope='module')
-def figures(tmp_path_factory):
-    pytest.importorskip('pyspiel')
-    return all_figures(tmp_path_factory.mktemp('figures'))
-
-
-FIGURES = ('training', 'unfinished', 'seeds', 'cross_play', 'metrics', 'runs', 'mbpp', 'attempt', 'replay')
-
-
-@pytest.mark.parametrize('name', FIGURES)
-def test_text_can_be_read(figures, name, monkeypatch):
-    "At least nine points at a width of eight inches, inside the figure, and no text on another."
-    figure = figures[name]
-    texts = texts_of(figure, monkeypatch)
-    wide, high = figure.get_size_inches() * figure.dpi
-    assert texts and wide <= 8 * figure.dpi
-    for t, box in texts:
-        assert t.get_fontsize() >= 9, t.get_text()
-        assert box.x0 >= -2 and box.y0 >= -2 and box.x1 <= wide + 2 and box.y1 <= high + 2, f'{t.get_text()!r} is cut'
-    for (a, one), (b, two) in itertools.combinations(texts, 2):
-        across = min(one.x1, two.x1) - max(one.x0, two.x0)
-        down = min(one.y1, two.y1) - max(one.y0, two.y0)
-        assert across < 2 or down < 2, f'{a.get_text()!r} and {b.get_text()!r} overlap'
 
 
 def test_an_error_in_a_figure_is_raised():
