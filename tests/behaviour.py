@@ -1,8 +1,7 @@
 """What fixed seeds give: `python tests/behaviour.py FILE` writes it down, and compares with FILE where that exists.
 
-A change that moves code, or says it better, must leave all of it alone: the metrics of every trainer step by step, the
-tokens and programs that players write, and what the graders say of every hostile program. One thread, one processor:
-another machine rounds differently, so record and compare on the same one.
+A change that moves code, or says it better, must leave all of it alone: the metrics of every trainer step by step, and
+what the grader says of every hostile program. Another machine rounds differently: record and compare on the same one.
 """
 import json
 import os
@@ -56,22 +55,6 @@ def trained(argv):
         return dict(rows=rows, before=timeless(results.get('before')), after=timeless(results.get('after')))
 
 
-def asked():
-    "What the bundled model answers on a problem, and what its tests are worth."
-    problem = ['--problem', 'Return the sum of 3 times the odd numbers in xs.', '--signature', 'def f(xs):',
-               '--tests', 'assert f([]) == 0; assert f([5, 2, 1]) == 18', '--execute-tests', '--attempts', '4']
-    with tempfile.TemporaryDirectory() as folder:
-        train = [BIN / 'run_training', *JOBS['train'][1:], '--n-discriminator-steps', '1', '--n-generator-steps', '0',
-                 '--k-alternating-steps', '0', '--together-steps', '0', '--output-dir', folder,
-                 '--checkpoint-dir', f'{folder}/checkpoints']
-        subprocess.run(train, env=ENVIRONMENT, check=True, capture_output=True)
-        best = f'{folder}/checkpoints/run/checkpoint_best.pt'
-        if not Path(best).exists(): best = next(Path(folder).rglob('checkpoint_best.pt'))
-        done = subprocess.run([BIN / 'run_inference', '--checkpoint', best, *problem], env=ENVIRONMENT, text=True,
-                              capture_output=True)
-        return [line for line in done.stdout.splitlines() if ' s' not in line]
-
-
 def graded():
     "For every hostile program whether it passes."
     sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
@@ -96,11 +79,11 @@ def differences(a, b, path=''):
 
 
 def main():
-    path, wanted = Path(sys.argv[1]), sys.argv[2:] or [*JOBS, 'inference', 'grader']
+    path, wanted = Path(sys.argv[1]), sys.argv[2:] or [*JOBS, 'grader']
     before = json.loads(path.read_text()) if path.exists() else {}
     found, different = {}, []
     for name in wanted:
-        found[name] = {'inference': asked, 'grader': graded}.get(name, lambda: trained(JOBS[name]))()
+        found[name] = graded() if name == 'grader' else trained(JOBS[name])
         found[name] = json.loads(json.dumps(found[name]))
         news = differences(before[name], found[name], name) if name in before else ['recorded']
         print(f'{name}: {"the same" if not news else "recorded" if name not in before else f"{len(news)} differences"}',

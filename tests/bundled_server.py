@@ -1,9 +1,8 @@
-"""The bundled model behind an OpenAI-compatible server: `python tests/bundled_server.py [--port 8000]`.
+"""The bundled model behind an OpenAI-compatible server.
 
 It knows the problems of the bundled curriculum and finds them in the last message. The model `discriminator` writes
-tests, any other name writes a program; the reply is all that the player wrote. The first line printed is the address.
+tests, any other name writes a program; the reply is all that the player wrote.
 """
-import argparse
 import json
 import sys
 import threading
@@ -80,13 +79,3 @@ def serving(model, port=0):
         server.shutdown()
         server.server_close()
 
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument('--port', type=int, default=0)
-    with serving(Bundled(), parser.parse_args().port) as url:
-        print(url, flush=True)
-        threading.Event().wait()
-
-
-if __name__ == '__main__': main()

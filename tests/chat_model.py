@@ -1,26 +1,13 @@
-"""A scripted chat model that writes like Qwen2.5-Coder-Instruct: right programs and tests, in many styles.
-
-`python tests/chat_model.py` counts, style by style, what is found of them on MBPP's problems: by the players, and by
-the evaluation. `--results nbs/experiments/22_other_measurements.ipynb` puts the tables there.
-"""
-import argparse
+"A scripted chat model that writes like Qwen2.5-Coder-Instruct: right programs and tests, in many styles."
 import ast
-import sys
 import textwrap
-from collections.abc import Iterator
-from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-
-from adversarial_rl.grader import answers  # noqa: E402
-from adversarial_rl.grader.answers import parse_tests, program_in  # noqa: E402
-from adversarial_rl.grader.grading import grade_many  # noqa: E402
-from adversarial_rl.grader.pool import Job  # noqa: E402
-from adversarial_rl.grader.suites import passes_reference  # noqa: E402
-from adversarial_rl.mbpp.dataset import assertion, load_mbpp, MBPPEvalConfig  # noqa: E402
-from adversarial_rl.mbpp.evaluator import MBPPEvaluator  # noqa: E402
-from adversarial_rl.problems.stages import extract_code  # noqa: E402
-from adversarial_rl.record.tables import check_document, markdown_table, write_table  # noqa: E402
+from adversarial_rl.grader.answers import parse_tests
+from adversarial_rl.grader.grading import grade_many
+from adversarial_rl.grader.pool import Job
+from adversarial_rl.grader.suites import passes_reference
+from adversarial_rl.mbpp.dataset import assertion, MBPPEvalConfig
+from adversarial_rl.mbpp.evaluator import MBPPEvaluator
 
 EXPLAINED = ('### Explanation:\n1. **Function Definition**: The function `{name}` takes the input.\n'
              '2. **Loop**: We go through the values; see `{name}(x)`.\n3. **Return**: Finally, the result is returned.')
@@ -53,7 +40,6 @@ def cut(text, share=.8): return text[:int(len(text) * share)]
 # Style -> an answer of the code stage
 PROGRAMS = {
     'one block': lambda p: block(program(p)),
-    'block without language': lambda p: block(program(p), ''),
     'block of another case': lambda p: block(program(p), 'Python3 title="solution.py"'),
     'prose before and after': lambda p: f"Here's a Python function for it:\n\n{block(program(p))}\n\n"
                                         f"{EXPLAINED.format(name=p.function_name)}",
@@ -61,8 +47,6 @@ PROGRAMS = {
                                           f'print("Result:", result)  # Output: as above'),
     'tests in the block': lambda p: block(f'{program(p)}\n\n# Test cases\n' + '\n'.join(p.baseline_tests[:1])
                                           + '\nprint("All test cases passed!")'),
-    'usage in a second block': lambda p: f'{block(program(p))}\n\nYou can use it like this:\n\n'
-                                         f'{block(f"print({call(p)})")}',
     'tests in a second block': lambda p: f'{block(program(p))}\n\nTo test it:\n\n{block(asserts(p)[0])}',
     'two versions': lambda p: f'First a naive version:\n\n{block(naive(p))}\n\nIt can be improved:\n\n'
                               f'{block(program(p))}\n\nThe second is faster.',
@@ -76,8 +60,6 @@ PROGRAMS = {
     'no fence': lambda p: program(p),
     'no fence, prose around': lambda p: f'Here is the function:\n\n{program(p)}\n\nThis function returns the result.',
     'tildes': lambda p: f'~~~python\n{program(p)}\n~~~',
-    'spaces before the fences': lambda p: f' ```python\n{program(p)}\n ```',
-    'limit in the explanation': lambda p: cut(f'{block(program(p))}\n\n{EXPLAINED.format(name=p.function_name)}', .95),
     'limit before the last fence': lambda p: f'```python\n{program(p)}',
     'limit in the usage': lambda p: f'```python\n{program(p)}\n\n# Example usage\nprint({call(p)[:-1]}',
     'limit in the docstring of a second version': lambda p: f'{block(program(p))}\n\nOr shorter:\n\n```python\n'
@@ -135,20 +117,16 @@ def wide(i, call, value, test): return f'assert (\n    {call}\n    == {value}\n)
 SUITES = {
     'as asked': lambda p: block(lines(p, lambda i, call, value, t: f'# {call} counts each once\n{t}')),
     'no fence': lambda p: lines(p, lambda i, call, value, t: t),
-    'block without language': lambda p: block(lines(p, lambda i, call, value, t: t), ''),
     'prose around': lambda p: 'Here are the tests, which assert the edge cases:\n\n'
                               + block(lines(p, lambda i, call, value, t: t)) + '\n\nThey assert that it is right.',
     'numbered list': lambda p: lines(p, lambda i, call, value, t: f'{i}. `{t}` - a typical case'),
     'numbered headings and blocks': lambda p: lines(
         p, lambda i, call, value, t: f'{i}. **Case {i}**:\n{indented(block(t))}\n   It assures that it works.\n'),
-    'messages': lambda p: block(lines(p, lambda i, call, value, t: f'{t}, "Test case {i} failed"')),
     'messages with values': lambda p: block(
         lines(p, lambda i, call, value, t: f'{t}, f"Expected {value}, got {{{call}}}"')),
     'comments behind': lambda p: block(lines(p, lambda i, call, value, t: f"{t}  # because it's {i}")),
-    'brackets': lambda p: block(lines(p, lambda i, call, value, t: f'assert({call} == {value})')),
     'several lines': lambda p: block(lines(p, wide)),
     'the function again': lambda p: block(f'{program(p)}\n\n# Test cases\n' + lines(p, lambda i, c, v, t: t)),
-    'in a function': lambda p: block(function_of(p, lambda i, c, v, t: t) + f'\n\ntest_{p.function_name}()'),
     'imports': lambda p: block(f'import pytest\nfrom solution import {p.function_name}\n\n'
                                + function_of(p, lambda i, c, v, t: t)),
     'named values': lambda p: block(named_values(p)),
@@ -158,7 +136,6 @@ SUITES = {
         p, lambda i, call, value, t: f'def test_{i}(self):\n    self.assertEqual({call}, {value})\n'), '    ')
         + '\n\nif __name__ == "__main__":\n    unittest.main()'),
     'prints': lambda p: block(lines(p, lambda i, call, value, t: f'print({call})  # Output: {value}')),
-    'prints and expects': lambda p: block(lines(p, lambda i, call, value, t: f'print({call})  # Expected: {value}')),
     'doctests': lambda p: block(lines(p, lambda i, call, value, t: f'>>> {call}\n{value}')),
     'table': lambda p: block(table(p, f'for args, expected in test_cases:\n'
                                       f'    assert {p.function_name}(*args) == expected')),
@@ -198,50 +175,9 @@ def evaluated(problems, style):
     return MBPPEvaluator(MBPPEvalConfig(samples=0), problems).evaluate(answer, show=False).metrics['greedy'].mean
 
 
-def programs_found(problems)->Iterator[list]:
-    "Each style with the share of its programs that is right as it stands, as the players take it, and evaluated."
-    for name, style in PROGRAMS.items():
-        texts = [style(p) for p in problems]
-        def share(find): return solved(problems, [find(text, p.function_name) for text, p in zip(texts, problems)])
-        yield [name, share(extract_code), share(program_in), evaluated(problems, style)]
-
-
 def valid_share(problems, style):
     "Share of the tests written that the discriminator's suite holds and the reference passes."
     suites = [parse_tests(style(p), p.function_name, 8) for p in problems]
     passed = passes_reference([(p, [tests]) for p, tests in zip(problems, suites)])
     return sum(bool(x) for row in passed for x in row.values()) / sum(len(set(asserts(p))) for p in problems)
 
-
-def tests_found(problems)->Iterator[list]:
-    "Each style with the share of its tests that is found in assertions as they stand, and found."
-    own = answers.plain_asserts
-    for name, style in SUITES.items():
-        try:
-            answers.plain_asserts = str
-            as_it_stands = valid_share(problems, style)
-        finally: answers.plain_asserts = own
-        yield [name, as_it_stands, valid_share(problems, style)]
-
-
-def main(argv=None):
-    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
-    parser.add_argument('--problems', type=int, default=374, help="of MBPP's train split")
-    parser.add_argument('--results', default='', help="document to put the tables into, between its marks 'styles'")
-    args = parser.parse_args(argv)
-    if args.results: check_document(args.results, 'styles')
-    problems = load_mbpp('full', 'train')[:args.problems]
-    plain = [p for p in problems if simple(p)]
-    tables = []
-    for head, rows in ((['program', 'as it stands', 'by the players', 'by the evaluation'], programs_found(problems)),
-                       (['tests', 'as they stand', 'by the players'], tests_found(plain))):
-        found = []
-        for name, *shares in rows:
-            found.append([name, *(f'{x:.2f}' for x in shares)])
-            print(*found[-1], sep='\t', flush=True)
-        tables.append(markdown_table(head, found))
-    notes = f'{len(problems)} problems for programs, {len(plain)} for tests: those whose tests are plain equalities.'
-    if args.results: write_table(args.results, 'styles', '\n\n'.join([*tables, notes]))
-
-
-if __name__ == '__main__': main()

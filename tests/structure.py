@@ -1,12 +1,10 @@
-"""The library as a graph, read from its source and never run: `python tests/structure.py` prints its figures.
+"""The library as a graph, read from its source and never run.
 
 A module may import its own chapter and the chapters above it in `CHAPTERS`, also where it imports inside a function.
 """
 import ast
 import inspect
 import re
-import sys
-from configparser import ConfigParser
 from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
@@ -87,52 +85,3 @@ def undocumented(module, loaded):
             if not proxy and inspect.getdoc(attrgetter(name)(loaded)) is None: yield f'{module.name}.{name}'
             if isinstance(x, ast.ClassDef): yield from missing(x.body, f'{name}.')
     return list(missing(module.tree.body))
-
-
-def written(module):
-    "Lines of a module without the list of names that nbdev writes."
-    return re.sub(r"^__all__ = \[.*?\]$", '', module.source, flags=re.M | re.S).splitlines()
-
-
-def cells(module):
-    "Number of lines of each exported cell."
-    parts = re.split(r'^# %% .*$', module.source, flags=re.M)[2:]
-    return [len(p.strip().splitlines()) for p in parts]
-
-
-def settings(found):
-    "Fields of the dataclasses that commands read."
-    names = {'RunConfig', 'TrainingConfig', 'PPOConfig', 'EvaluationConfig', 'SpiralConfig'}
-    classes = [x for m in found for x in m.tree.body if isinstance(x, ast.ClassDef) and x.name in names]
-    return [f'{c.name}.{x.target.id}' for c in classes for x in c.body if isinstance(x, ast.AnnAssign)]
-
-
-def figures(root=ROOT):
-    "The house in numbers."
-    found, ini = modules(root), ConfigParser(delimiters=['='])
-    ini.read(root / 'settings.ini', encoding='utf-8')
-    lines = [line for m in found for line in written(m)]
-    public = [x for m in found for x in m.tree.body if not getattr(x, 'name', '_').startswith('_')]
-    return {
-        'chapters': len(CHAPTERS),
-        'modules': len(found),
-        'imports between modules': len(arrows(found)),
-        'imports to a later chapter': len(upward(found)),
-        'modules in a circle': len(circles(found)),
-        'public names': len(public),
-        'lines': len(lines),
-        'exported cells over 25 lines': sum(n > 25 for m in found for n in cells(m)),
-        'longest exported cell': max(n for m in found for n in cells(m)),
-        'settings': len(settings(found)),
-        'console scripts': len(ini['DEFAULT']['console_scripts'].split()),
-        'characters of the README': len((root / 'README.md').read_text()),
-    }
-
-
-def main():
-    roots = [Path(x) for x in sys.argv[1:]] or [ROOT]
-    columns = [figures(root) for root in roots]
-    for name in columns[0]: print(f'| {name} |', ' | '.join(str(c[name]) for c in columns), '|')
-
-
-if __name__ == '__main__': main()

@@ -1,11 +1,6 @@
 "Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
 import os
-import site
-import struct
 import sys
-import sysconfig
-import time
-from pathlib import Path
 
 import pytest
 from hostile.testers import TESTS
@@ -13,12 +8,10 @@ from hostile.testers import TESTS
 from adversarial_rl.core.files import resource
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
-from adversarial_rl.grader.grading import grade, grade_many, run
+from adversarial_rl.grader.grading import grade, grade_many
 from adversarial_rl.grader.isolation import shared_libraries
 from adversarial_rl.grader.pool import Job, Sandbox, Template
 from adversarial_rl.grader.suites import fill_in_many, grade_by_test, judge_suites, passes_reference, validate_many
-from adversarial_rl.grader.template import own_user
-from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import load_problems, Problem
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs the walls')
@@ -92,64 +85,6 @@ def test_nothing_remains_for_the_next_program(name):
             assert loaded.kind == 'ok' and (found.kind == 'ok' or refused), report
 
 
-def test_facts_do_not_reach_the_next_program_through_the_template():
-    with Sandbox(workers=1) as s:
-        for n in range(5):
-            busy = f'import os\nx = sum(range(10**6 + {n}))\nos._exit(77)'
-            report = s.map([Job(busy, tuple(CHECKS), QUICK)])[0]
-            facts = struct.pack('d', report.cpu), struct.pack('d', report.seconds), b'"status": 77'
-            assert not found_in_template(s, *facts)
-
-
-def found_in_template(sandbox, *secrets):
-    "What stays of these in the template's memory; it clears up after its answer, before it forks again."
-    for _ in range(40):
-        found = _scanned(sandbox, *secrets)
-        if not found: break
-        time.sleep(.05)
-    return found
-
-
-def _scanned(sandbox, *secrets):
-    memory = Path(f'/proc/{inside(sandbox)}/mem')
-    try: maps = Path(f'/proc/{inside(sandbox)}/maps').read_text()
-    except OSError: pytest.skip('the template hides its memory')
-    found = []
-    with open(memory, 'rb', 0) as f:
-        for line in maps.splitlines():
-            span, mode, *_ = line.split()
-            if 'r' not in mode or 'w' not in mode: continue
-            low, high = (int(x, 16) for x in span.split('-'))
-            try:
-                f.seek(low)
-                text = f.read(high - low)
-            except (OSError, ValueError, OverflowError): continue
-            found += [(line, secret) for secret in secrets if secret in text]
-    return found
-
-
-def inside(sandbox):
-    "The process that forks the programs."
-    outer = sandbox.pids()[0]
-    kids = [int(p) for p in os.listdir('/proc') if p.isdigit() and parent(p) == outer]
-    return kids[0]
-
-
-def parent(pid):
-    try: return int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
-    except OSError: return -1
-
-
-def test_the_number_of_calls_tells_nothing():
-    "Each test calls the program as often for a wrong answer as for a right one."
-    counter = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    print(n)\n    return {value}'
-    script = 'assert f(1) == 2\nassert f(2) == 3\nx = f(3)'
-    lists = ['assert f(1) == 2', 'assert f(2) == 3', 'assert f(3) == 4'], [script]
-    for tests in lists:
-        right, wrong = (grade(counter.format(value=v), tests).stdout for v in ('x + 1', '0'))
-        assert right == wrong == '1\n2\n3\n'
-
-
 FATAL = {   # Programs that aim at the judge's process or at the kind of the verdict
     'forged handle': 'import os\ndef f(x):\n    t = b\'["value", {"handle": [[], 1, 2, 3]}, []]\'\n'
                      '    os.write(4, len(t).to_bytes(4, "big") + t); return 1',
@@ -191,31 +126,6 @@ def test_a_template_that_is_lost_twice_counts_against_the_program(monkeypatch, e
             assert (o.judged, o.passed) == (judged, False), o
 
 
-INSTALLED = """import itertools, os
-seen = []
-for top in {tops!r}:
-    paths = (os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names)
-    for path in itertools.islice(paths, 200):
-        try: seen.append(open(path, 'rb').read(1) and path)
-        except OSError: pass
-print(seen[:3])
-print(bool(open(os.__file__).read(1)))"""
-
-
-def test_nothing_that_is_installed_can_be_read():
-    "Packages beside the standard library, also where there is no virtual environment."
-    base = sys.base_prefix
-    version = f'python{sys.version_info.major}.{sys.version_info.minor}'
-    tops = [f'{base}/lib/{version}/site-packages', f'{base}/lib/{version}/dist-packages',
-            '/usr/lib/python3/dist-packages', '/usr/local/lib/python3/dist-packages',
-            sysconfig.get_path('purelib'), *site.getsitepackages(),
-            str(Path(__file__).parents[1] / 'adversarial_rl'), str(Path(__file__).parents[1] / 'data')]
-    program = INSTALLED.format(tops=[top for top in tops if os.path.isdir(top)])
-    for off in (), ('namespaces',):
-        with Sandbox(workers=1, off=off) as s: report = s.map([Job(program)])[0]
-        if set(report.layers) & {'namespaces', 'landlock'}: assert report.stdout == '[]\nTrue\n', report
-
-
 ANSWERS = """import json
 problems = json.load(open({path!r}))['problems']
 solution, = [p['reference_solution'] for p in problems if {name!r} in p['function_signature']]
@@ -239,20 +149,6 @@ def test_no_program_reads_the_solutions_that_are_shipped():
 
 
 # --- Found by an attacker who read the source; each got through the version before
-
-EMPTY = 'x = 0'
-SILENT = {   # Tests -> an entry point's name: another test has no say in whose a name is
-    'gcd': ['assert gcd(8, 6) == 2', 'assert gcd(abs(-4), 6) == 2 or Eq(1)'],
-    'sum': ['assert sum(4, 6) == 10', 'assert sum(abs(-4), 6) == 10'],
-    'f': ['assert f(1) == 2', 'def f(x): return 2\nassert g(1) == 2'],
-}
-
-
-@pytest.mark.parametrize('name', SILENT)
-def test_no_test_gives_a_name_to_others(name):
-    honest = 'import math\n' + dict(gcd='gcd = math.gcd', sum='def sum(a, b): return a + b', f=RIGHT)[name]
-    first, second = grade_many([(EMPTY, SILENT[name]), (honest, SILENT[name])])
-    assert not any(first.per_test) and second.per_test[0]
 
 
 YES = """def says(name): return lambda *a, **k: True if name[:2] in ('is', 'st', 'co', 'al') else (*a, Yes())[0]
@@ -297,14 +193,6 @@ def test_a_bomb_that_only_failing_programs_meet_is_not_valid():
     assert grade(RIGHT, tests, QUICK).per_test[1]
 
 
-def test_a_long_answer_costs_little():
-    start = time.perf_counter()
-    parse_tests('assert f([1],[1],\n' * 40_000, 'f')
-    long = f'assert f([{",".join(["1"] * 7000)}]) == 0'
-    for test in parse_tests(long, 'f') or [long]: judge_suites(starter_problems('held_out', 1), [[[test]]], fill=True)
-    assert time.perf_counter() - start < 60
-
-
 def test_a_script_cannot_hide_its_report():
     erase = ('import os\nassert f(1) == 2\nfor fd in range(3, 64):\n    try: os.ftruncate(fd, 0)\n'
              '    except OSError: pass\n')
@@ -326,14 +214,11 @@ REFUSED = {   # What a program tries -> program, a test that it must fail and th
     'a builtin that a test makes a variable': (
         'def f(x): return []\ndef all(x): return True', 'all = all(f(1))\nassert all and f(1) == 3'),
     'the text of a function': (RIGHT, 'assert repr(f)[:12] == "<function f "'),
-    'the text of a function in a list': (RIGHT, 'assert str([f])[2] == "f"'),
     'an object where a test slices': (OBJECT, 'assert f(1)[::-1] == "cba"'),
-    'an object where a test iterates': (OBJECT, 'y = f(1)\nassert f(reversed(y)) == 2'),
     'no function, and a script catches all': ('def g(x): return x + 1', ANY),
     'no function, and a case catches all': (
         'def g(x): return x + 1', SUITE + 'with self.assertRaises(Exception): f(-1)'),
     'a class for a function': ('f = dict', ANY + '\nassert f(1) == 2'),
-    'an exception for a function': ('f = ValueError', 'try: f("a")\nexcept TypeError: pass\nelse: assert False'),
     'rows that are one row': (
         'def f(n): return [[0] * n] * n', 'x = f(2)\nx[0][0] = 1\nassert x == [[1, 0], [0, 0]]'),
     'a result that is the argument': ('def f(x): return x', 'x = [1, 2]\ny = f(x)\ny.append(3)\nassert x == [1, 2]'),
@@ -356,9 +241,7 @@ SEVEN = ('def f(*a): return 7\n'
 TAKEN = {   # Test of f -> a wrong program that defines what the test does not import
     'assert f(1) == deque([1, 2])': SEVEN, 
     'assert f(1) == approx(2)': SEVEN, 
-    'assert f(1) == MOD': SEVEN + 'MOD = 7', 
     'assert np.allclose(f(1), 2)': SEVEN + 'class np: allclose = f',
-    'assert near(f(1), 2)': SEVEN + 'near = f',
     'with raises(ValueError): f(-1)': SEVEN + 'import contextlib\nraises = contextlib.nullcontext',
     'assert f(1) == Color.RED': SEVEN + 'class Color: RED = 7',
     'ok = False\ntry: f(-1)\nexcept ValueError: ok = True\nassert ok': SEVEN + 'ok = f',
@@ -374,38 +257,10 @@ def test_a_program_provides_its_entry_points_and_nothing_else(test):
     assert wrong.kind in ('assertion_failure', 'runtime_error', 'unsupported')
 
 
-@pytest.mark.slow
-def test_tests_that_hang_take_no_other_test_with_them():
-    "Each has three runs of the program before it, and then one of its own."
-    hangs = 'def f(n):\n    s = 0\n    while n:\n        s += n\n        n -= 1\n    return s'
-    right = [f'assert f({n}) == {n * (n + 1) // 2}' for n in (1, 2, 3)]
-    endless = [f'assert f({-n}) == 0' for n in range(1, 7)]
-    o = grade(hangs, [*endless, *right], Limits(5., 1), 'f')
-    assert o.per_test == (False,) * 6 + (True,) * 3 and o.judged and o.kind == 'timeout'
-
-
 @pytest.mark.parametrize('tests', ['', ' \n', '# none', 5, None])
 def test_a_text_without_a_test_passes_nothing(tests):
     "The tests of a row that were lost."
     with pytest.raises(ValueError): grade(RIGHT, tests)
-
-
-SETS = """list({(None, f(102)), 3, 7, 11})[2] == 3
-list({1e309 - 1e309, f(134), 3, 7, 11})[1] == 135
-str({(int, f(1)), 3, 7}) > ''
-list(map(list, [{None, 'a', f(1)}]))
-sorted([{len, f(1), 7}], key=repr)
-dict(map(set, [[None, f(1)]]))
-sum({f(1), 1e309 - 1e309}) != 2
-'%s' % [{None, f(1)}]
-tuple(enumerate({f(1), int}))
-list({range(1), f(1), 3})""".splitlines()
-
-
-@pytest.mark.parametrize('look', SETS)
-def test_no_set_shows_an_order_that_follows_from_addresses(look):
-    kept = parse_tests(f'assert {look}', 'f')
-    assert kept and not any(grade(RIGHT, kept, function_name='f').per_test)
 
 
 SQUARE, OWN_TESTS = 'def f(x): return x * x + 3', tuple(f'assert f({n}) == {n * n + 3}' for n in (1, 2, 5, 9))
@@ -414,13 +269,6 @@ def f(x):
     if isinstance(x, float): told[int(x)] = round(x % 1 * 10000)
     return told.get(x, 0)'''
 CACHED = 'memo = {}\ndef f(x):\n    if x not in memo: memo[x] = str(x)\n    return memo[x]'
-
-
-def test_no_test_of_a_model_tells_the_answers_of_a_problems_own():
-    problem = Problem('f', 'A square and three.', 'def f(x):', OWN_TESTS, SQUARE)
-    hints = [f'assert f({n}.{n * n + 3:04d}) or True' for n in (1, 2, 5, 9)]
-    jobs = [Job.of(problem, f'{TOLD}  # {n}', [*hints, *OWN_TESTS]) for n in range(10)]
-    assert not any(row[test] for row in grade_by_test(jobs) for test in OWN_TESTS)
 
 
 def accepted_suites(problem, *texts):
@@ -514,18 +362,6 @@ def test_a_value_that_is_never_compared_to_its_end_fails_its_test_alone():
 def twins(code, n=8): return [f'{code}\n# {k}' for k in range(n)]
 
 
-@pytest.mark.slow
-def test_a_valid_test_needs_little_of_the_time_that_grading_may_give():
-    "Two slow tests of one suite would stop every program, the reference's too; a fifth of the time must do."
-    slow = ('import time\n'
-            'def f(x):\n'
-            '    start = time.process_time()\n'
-            '    while time.process_time() - start < x: pass\n'
-            '    return x')
-    tests = [f'assert f({x}) == {x}' for x in (.02, .8, 2.3, 2.85)]
-    assert validate_many([(slow, tests, 'f')]) == [[True, False, False, False]]
-
-
 def test_a_valid_test_needs_no_other_test():
     "A deep recursion works where an earlier test has filled the cache; each valid one works first, too."
     fib = ('def f(n, memo={}):\n'
@@ -553,79 +389,12 @@ def test_a_valid_test_is_far_from_the_deepest_recursion():
     assert grade(spread, tests[:1], function_name='f').passed
 
 
-@pytest.mark.parametrize('name', ['Point', 'point', 'Grid_point'])
-def test_a_program_provides_one_side_of_a_comparison(name):
-    "However the class is called."
-    pair = f'from typing import NamedTuple\nclass {name}(NamedTuple):\n    x: int\n    y: int\n'
-    problem = Problem('f', 'A square.', 'def f(n):', (f'assert f(3) == {name}(3, 9)',),
-                      f'{pair}def f(n): return {name}(n, n * n)')
-    cheat = f'def f(n): return 0\ndef {name}(*_): return 0'
+def test_a_program_provides_one_side_of_a_comparison():
+    pair = 'from typing import NamedTuple\nclass Point(NamedTuple):\n    x: int\n    y: int\n'
+    problem = Problem('f', 'A square.', 'def f(n):', ('assert f(3) == Point(3, 9)',),
+                      f'{pair}def f(n): return Point(n, n * n)')
+    cheat = 'def f(n): return 0\ndef Point(*_): return 0'
     assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
-
-
-LIES = '''
-import sys
-def host():
-    frame = sys._getframe()
-    while frame:
-        for x in frame.f_locals.values():
-            if type(x).__name__ == 'Host': return x
-        frame = frame.f_back
-class Yes:
-    def __getattr__(self, name): return Yes()
-    def __call__(self, *args): return Yes()
-    def __eq__(self, other): return True
-    def __iter__(self): return iter([Yes()])
-    def __len__(self): return 1
-    def __getitem__(self, key): return Yes()
-def lie():
-    h = host()
-    h.lend = lambda x: [h.lent.append(x) or len(h.lent) - 1, 'object', 'Yes', ['KIND']]
-def f(x): lie(); return Yes()
-class A:
-    def __init__(self): self.items = Yes(); lie()
-'''
-
-@pytest.mark.parametrize('kind', ['dict', 'list', 'set', 'map', 'ValueError', 'generator'])
-def test_a_program_gains_nothing_by_the_class_that_it_claims(kind):
-    changes = 'a = A()\na.items.append(1)\nassert '
-    tests = ['assert f(1) == 2', 'assert set(f(1)) == {2}', 'assert sorted(f(1)) == [2]', 'assert dict(f(1)) == {1: 2}',
-             'assert isinstance(f(1), int)', 'assert 2 in f(1)', 'r = f(1)\nassert r.x == 3',
-             'a = A()\na.items[0] = 1\nassert 5 in a.items', *[changes + x for x in (
-                 'a.items == [1, 2]', 'a.items.count(3) == 4', 'sorted(a.items) == [3]', '[x for x in a.items] == [7]',
-                 'a.items[0] == 9 and a.items[1:] == [3]')]]
-    o = grade(LIES.replace('KIND', kind), tests, function_name=['f', 'A'])
-    assert o.judged and not any(o.per_test) and o.seconds < 20, o
-
-
-QUIET = {   # What a program could leave with the kernel for a later one, or use up -> program, what it prints
-    'files in memory': ('''import mmap, os, resource
-path = os.__file__
-fd, size = os.open(path, os.O_RDONLY), os.path.getsize(path)
-os.read(fd, size)
-os.posix_fadvise(fd, 0, 0, os.POSIX_FADV_DONTNEED)
-held = mmap.mmap(fd, size, prot=mmap.PROT_READ)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_majflt
-sum(held[i] for i in range(0, size, 4096))
-print(resource.getrusage(resource.RUSAGE_SELF).ru_majflt - before)''', '0'),
-    'counts of a socket': ('''import socket
-a, b = socket.socketpair()
-try: print(a.getsockopt(socket.SOL_SOCKET, 57, 8))
-except PermissionError: print('refused', a.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR))''', 'refused 0'),
-    'descriptors on the way': ('''import array, socket
-a, b = socket.socketpair()
-try: a.sendmsg([b'x'], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array('i', [0] * 250))])
-except PermissionError: print('refused', a.send(b'hello'), b.recv(9))''', "refused 5 b'hello'"),
-    'signals that wait': ('import resource\nprint(resource.getrlimit(resource.RLIMIT_SIGPENDING))', '(64, 64)')}
-
-
-@pytest.mark.parametrize('name', QUIET)
-def test_a_program_leaves_nothing_with_the_kernel(name):
-    code, printed = QUIET[name]
-    o = run(code)
-    if not {'namespaces', 'landlock'} & set(o.layers): pytest.skip('no program opens files on this host')
-    if 'seccomp' not in o.layers: pytest.skip('needs filters')
-    assert o.stdout.strip() == printed, o
 
 
 HIDDEN = ['list(map(f, [100])) == [101]', 'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]']
@@ -637,32 +406,6 @@ def test_no_test_of_a_model_hides_an_input(hidden):
     asked = 'assert f(100) == 101'
     assert parse_tests(f'{asked}\nassert f(1) == 2 and {hidden}\nassert {hidden}\nassert f(2) == 3', 'f') == [
         asked, 'assert f(2) == 3']
-
-
-THREADS = '''import threading
-threading.stack_size(1 << 15)
-go, n = threading.Event(), 0
-def f():
-    global n
-    try:
-        while n < 1000:
-            threading.Thread(target=go.wait, daemon=True).start()
-            n += 1
-    except RuntimeError: pass
-    go.set()
-    return n'''
-
-
-def test_a_program_cannot_use_up_the_threads_of_its_user():
-    "Whatever other processes that user has, a program may start some, but not all that are left."
-    with Sandbox(1) as s: o = grade_many([(THREADS, ['f()'], 'f')], sandbox=s)[0]
-    if os.getuid() == 0 and not {'namespaces', 'user'} & set(o.layers): pytest.skip('the kernel counts none of root')
-    assert o.passed and 100 < int(o.messages[0]) < 200, o
-
-
-def test_templates_of_a_pool_are_different_users():
-    users = [own_user(f'/tmp/sandbox-abc/{n}') for n in range(4000)]
-    assert len(set(users)) == 4000 and min(users) >= 61000 and max(users) < 65534
 
 
 ONE = 'def test_zero():\n    assert f(0) == 1\n'
@@ -698,20 +441,12 @@ BY_ITS_TESTS = {
     'library beside candidate': ('def gcd(a, b): return 7\ndef half(a): return a / 2', 'import candidate\n'
                                  'from math import gcd\nassert candidate.gcd(12, 8) == gcd(12, 8)\n'
                                  'assert candidate.half(4) == 2', 'half'),
-    'oracle beside candidate': ('def fib(n): return 7', 'import candidate\n'
-                                'def fib(n): return n if n < 2 else fib(n-1) + fib(n-2)\n'
-                                'for n in range(9): assert candidate.fib(n) == fib(n)', 'fib'),
-    'wrong reversed': ('class L:\n    def __len__(self): return 2\n    def __getitem__(self, i): return [1, 2][i]\n'
-                       '    def __reversed__(self): return iter([9])', 'assert list(reversed(L())) == [2, 1]', 'L'),
     'skip': ('class SkipTest(Exception): pass\ndef f(x): raise SkipTest',
              'import sys, unittest\nclass T(unittest.TestCase):\n'
              '    def setUp(self):\n        if sys.version_info < (3, 8): raise unittest.SkipTest("old")\n'
              '    def test_a(self): self.assertEqual(f(1), 1)', 'f'),
     'name of an exception': ('class TimeoutError(Exception): pass\ndef f(x): raise TimeoutError("t")',
                              'ok = False\ntry: f(1)\nexcept TimeoutError: ok = True\nassert ok', 'f'),
-    'status of a method': ('def f(x): return 0',
-                           'import sys\nclass Checks:\n    def main(self): return int(f(1) != 2)\n'
-                           'sys.exit(Checks().main())', 'f'),
     'context that ends an assert': (
         'class Quiet:\n    def __enter__(self): return self\n    def __exit__(self, *e): return True\n'
         '    def one(self): return 2',
@@ -724,8 +459,7 @@ BY_ITS_TESTS = {
 def test_a_name_means_what_it_means_in_python(name, stated):
     code, test, function = BY_ITS_TESTS[name]
     o = grade(code, [test], function_name=function.split() if stated else '')
-    unclear = 'star after another', 'star after a definition', 'module that is a parameter'   # Unsupported
-    assert not o.passed and (o.judged or name in unclear or stated and name == 'library beside candidate'), o
+    assert not o.passed and (o.judged or stated and name == 'library beside candidate'), o
 
 
 CALC = 'def f(s):\n    try: return eval(s)\n    except Exception: return None'
@@ -733,8 +467,6 @@ FIB = 'def f(n):\n    if n < 2: return n\n    return f(n - 1) + f(n - 2)'
 LOADS = 'import json\ndef f(s):\n    try: return json.loads(s)\n    except Exception: return None'
 UNFAIR = [   # Tests that pass within half of the limits and fail within all of them; the reference
     ('assert (f(1) == 2 or bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20))', RIGHT),
-    ('assert not (f(1) == 3 and bytes(400 * 2 ** 20)) and len(bytes(150 * 2 ** 20)) > 0', RIGHT),
-    ("assert f(1) == 2 or set('ab' * (200 * 2 ** 20))", RIGHT),
     ('assert f(6) == 8 or f(300)', FIB),
     ("assert f('len(bytes(400 * 2 ** 20))') == None", CALC),
     ("assert f('[' * 300 + ']' * 300) == None", LOADS)]
@@ -748,20 +480,6 @@ def test_no_valid_test_fails_its_own_reference(test, reference):
     assert validate_many([(reference, [test, fair[reference]], 'f')]) == [[False, True]]
 
 
-HOLDS = [f'assert f({n}) != bytes(240 * 2 ** 20)' for n in range(4)]
-
-
-@pytest.mark.parametrize('code', [RIGHT, 'import math\n' + RIGHT])
-def test_no_test_takes_the_memory_of_the_judge_from_another(code):
-    "They were valid if an invalid test divided them into two runs, and failed every right program later."
-    assert grade(code, HOLDS, function_name='f').per_test == (True,) * 4
-    again = Job(code, ('assert f(0) == 1', *HOLDS), entry_points=('f',))   # Tests of no suite, as those asked again
-    assert grade_many([again])[0].passed
-    more = [HOLDS[0], 'assert f(2) != bytes(700 * 2 ** 20)', HOLDS[1]]
-    o = grade(code, more, function_name='f')
-    assert o.kind == 'memory_limit' and o.per_test == (True, False, True)
-
-
 ENDS = 'os._exit(0)', 'os.kill(os.getpid(), 9)', 'ctypes.string_at(0)', 'raise MemoryError', 'print("x" * 10**6)'
 
 
@@ -771,13 +489,3 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     code = f'import ctypes, os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    if n > 1: {end}\n    return x + 1'
     o = grade(code, [f'assert f({n}) == {n + 1}' for n in range(6)], function_name='f')
     assert o.judged and not o.passed and sum(o.per_test) < 6
-
-
-@pytest.mark.slow
-def test_a_judge_has_the_time_to_decide_what_was_answered():
-    code = 'import time\ndef f(x):\n    if x == 100: time.sleep(60)\n    return x + 1'
-    heavy = [f'assert f({n}) == {n + 1} and -1.5 not in range({10 ** 7})' for n in range(4)]
-    o = grade(code, [*heavy, 'assert f(100) == 101'], Limits(wall_seconds=10, cpu_seconds=10), function_name='f')
-    assert o.per_test == (True,) * 4 + (False,), o
-
-

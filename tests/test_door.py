@@ -1,5 +1,4 @@
 "The companions' first cell in an empty folder, and runs that go on where an earlier session kept them."
-import configparser
 import json
 import os
 import shlex
@@ -13,7 +12,6 @@ import pytest
 
 import adversarial_rl
 from adversarial_rl.core import commands
-from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.machine import platform
 from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.show import views
@@ -72,13 +70,6 @@ def test_elsewhere_it_replaces_an_older_project(wheel, tmp_path):
     assert version == '99.0' and Path(file).is_relative_to(tmp_path/'env')
 
 
-def test_its_address_is_that_of_the_settings_file():
-    ini = configparser.ConfigParser(delimiters=['='])
-    ini.read(ROOT/'settings.ini')
-    user, repo = (ini['DEFAULT'][key] for key in ('user', 'repo'))
-    for cell in {code_cells(name)[0] for name in ('01', '09')}: assert f'https://github.com/{user}/{repo}/' in cell
-
-
 def started(name, save_to, monkeypatch):
     "What a notebook starts: (command, arguments, output folder), in order."
     calls = []
@@ -132,7 +123,3 @@ def test_tomorrow_a_run_goes_on_and_a_finished_one_stays(name, tmp_path, monkeyp
     assert again.returncode == 0, again.stderr[-2000:]
     assert all(path.read_bytes() == data for path, data in weights.items()) and bool(weights) == (name == '04')
     assert read_metrics(f'{folder}/metrics.jsonl') == rows and not list(Path(folder).glob('previous*'))
-
-
-def test_a_mistake_is_one_line_in_a_notebook():
-    assert UsageError('no such file')._render_traceback_() == ['error: no such file']

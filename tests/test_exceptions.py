@@ -16,7 +16,6 @@ class Bad(Base):
     def why(self): return f'why {self.x}'
     def __repr__(self): return 'Bad!'
 class Worse(Bad): pass
-class Both(KeyError, AttributeError): pass
 class Node:
     def __init__(self, n): self.n = n
     class Error(Exception): pass
@@ -34,7 +33,6 @@ def bad(x):
 def caused(x):
     try: {}[x]
     except KeyError as e: raise ValueError('caused') from e
-def both(x): raise Both(x)
 def loads(x): return json.loads(x)
 def final(g, end):
     try: return g()
@@ -59,12 +57,8 @@ def retry(g, n, kinds):
 def gives_up(g):
     try: return g()
     except Exception as e: raise Bad('gave up', e) from e
-@contextlib.contextmanager
-def wraps():
-    try: yield
-    except KeyError as e: raise Bad('w') from e
 '''
-NAMES = '''Base Bad Worse Both Node Shown f bad caused both loads safe name retry gives_up wraps final keeps_on
+NAMES = '''Base Bad Worse Node Shown f bad caused loads safe name retry gives_up final keeps_on
 Counted'''.split()
 CASE = 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        '
 
@@ -76,46 +70,30 @@ PASS = {
     'methods': caught('f(1)', 'assert e.why() == "why 1" and repr(e) == "Bad!" and str(e) == "bad 1"', 'Bad'),
     'attributes': caught('f(1)', 'assert (e.x, e.code, e.args, vars(e)["x"]) == (1, 7, ("bad 1",), 1)', 'Base'),
     'cause': caught('caused(1)', 'assert isinstance(e.__cause__, KeyError) and e.__cause__.args == (1,)', 'ValueError'),
-    'several bases': caught('both(1)', 'assert isinstance(e, KeyError) and type(e) is Both', 'AttributeError'),
     'class': caught('f(1)', 'assert type(e) is Worse and e.__class__ is Worse and type(e).__name__ == "Worse"'),
-    'made by the test': 'e = Bad(3)\nassert (e.x, str(e), e.why(), isinstance(e, Base)) == (3, "bad 3", "why 3", True)',
-    'kinds in a variable': 'import json\nKINDS = (json.JSONDecodeError, Bad)\ntry: loads("{")\nexcept KINDS: pass\n'
-                           'else: assert False\n' + caught('f(1)', 'pass', 'KINDS'),
     'a kind in a class': caught('Node(1).fail()', 'assert str(e) == "node"', 'Node.Error'),
     'a kind of unittest': CASE + 'with self.assertRaises(Bad) as c: f(1)\n        self.assertEqual(c.exception.x, 1)\n'
                           '        self.assertIsInstance(c.exception, Worse)\n'
                           '        self.assertRaisesRegex(Bad, "bad 2", f, 2)',
     'one of the tests comes back': 'err = KeyError(1)\ndef g(): raise err\nassert safe(g) in [err]\n'
                                    + caught('retry(g, 3, KeyError)', 'assert e in [err]'),
-    'a class of the tests': 'class Mine(KeyError): pass\ndef g(): raise Mine("a")\nassert name(g) == "Mine"\n'
-                            + caught('retry(g, 2, (Mine, ValueError))', 'assert e.args == ("a",)', 'Mine'),
     'what it was raised from': 'def g(): raise KeyError(1)\n'
                                + caught('gives_up(g)', 'assert isinstance(e.__cause__, KeyError)', 'Bad'),
     'no Exception': 'def g(): raise KeyboardInterrupt\nlog = []\n'
                     'try: final(g, lambda: log.append(1))\nexcept KeyboardInterrupt: pass\nassert log == [1]\n'
                     'assert keeps_on(g) == "kept on"',
-    'raised in a handler': 'try: {}[1]\nexcept KeyError:\n    try: f(1)\n'
-                           '    except Bad as e: assert isinstance(e.__context__, KeyError)',
     'contexts': 's = Shown()\nwith s: s.fail()\nassert s.seen == "Bad" and s.same',
-    'a context that wraps': 'ok = False\ntry:\n    with wraps(): raise KeyError(1)\nexcept Bad as e: ok = e.x == "w"\n'
-                            'assert ok',
-}
+    }
 ERROR = 'class Error(Exception):\n    '
 FAIL = {   # Programs, and tests that they do not pass
     'text that fails': (ERROR + 'def __str__(self): return self.missing\ndef f(x): raise Error', 'assert str(e)'),
     'exception as argument': ('def f(x): raise ValueError(KeyError("bad"))', 'assert e.args == ("bad",)'),
-    'attribute': (ERROR + 'def __init__(self): self.orig = KeyError()\ndef f(x): raise Error',
-                  'assert not hasattr(e, "orig")'),
     'truth': (ERROR + 'def __bool__(self): return False\ndef f(x): raise Error', 'assert e'),
-    'two of one name': ('def make():\n    class Error(Exception): pass\n    return Error\n'
-                        'Error, Second = make(), make()\ndef f(x): raise Second', 'assert isinstance(e, Error)'),
     'interrupt that is swallowed': ('def f(x): raise ValueError\n'
                                     'def g(h):\n    try: h()\n    except BaseException: pass',
                                     '\n    def h(): raise KeyboardInterrupt\n    try: g(h)\n'
                                     '    except KeyboardInterrupt: pass\n    else: assert False'),
     'unequal': (ERROR + 'def __eq__(self, x): return True\ndef f(x): raise Error', 'assert not e == 5'),
-    'no Exception': ('def f(x): raise ValueError\ndef g(x): raise GeneratorExit',
-                     '\n    try: g(1)\n    except Exception: pass\n    else: assert False'),
     'method like plain data': (ERROR + 'def startswith(self, x): return True\ndef f(x): raise ValueError\n'
                                'def g(): return Error()', 'assert g().startswith("a")'),
     'module of the judge': ('class Error(Exception): pass\nError.__module__ = "adversarial_rl.grader.proxies"\n'

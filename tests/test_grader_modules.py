@@ -64,21 +64,6 @@ def test_numpy_works_in_programs_and_tests(off):
         assert graded(s, PROGRAM, WRONG).per_test == (False,) * len(WRONG)
 
 
-CHANGES = '''import os, numpy
-folder, done = os.path.dirname(numpy.__file__), []
-for change in (lambda: open(numpy.__file__, 'r+b'), lambda: open(folder + '/made_by_a_program.py', 'x'),
-               lambda: os.mkdir(folder + '/made_by_a_program'), lambda: os.utime(folder)):
-    try: done.append(change())
-    except OSError: pass
-def f(x): return len(done)'''
-
-
-@pytest.mark.parametrize('off', HOSTS[:4])
-def test_no_program_changes_a_package(off):
-    with Sandbox(1, off, modules=['numpy']) as s: o = graded(s, CHANGES, ['assert f(1) == 0'])
-    assert o.passed, o
-
-
 def test_an_array_of_another_shape_is_not_equal():
     "Though numpy, by broadcasting, finds an empty array equal to everything."
     with Sandbox(1, modules=['numpy']) as s:
@@ -164,18 +149,3 @@ def test_forged_arrays_pass_nothing_and_lose_no_judge(name):
     tests = ['assert f(1) == 41', 'import numpy as np\nassert np.array_equal(f(1), [41]) or f(1) == 41']
     with Grader(modules=['numpy'], workers=1) as g:
         for o in g.grade_many([(job, tests) for job in jobs]): assert o.judged and o.per_test == (False, False), o
-
-
-def test_no_program_provides_a_module_that_a_test_forgot_to_import():
-    tests = ['assert np.allclose(f(1), [1])', 'assert numpy.allclose(f(1), [1])', 'a = f(1)\nassert np.sum(a) == 1']
-    false = """class np:
-    allclose = staticmethod(lambda *a: True)
-    sum = staticmethod(lambda *a: 1)
-numpy = np
-def f(x): return [0]"""
-    with Grader(modules=['numpy'], workers=1) as g:
-        for name in '', 'f': assert g.grade(false, tests, name).per_test == (False,) * 3
-        assert g.grade('import numpy as np\ndef f(x): return np.array([x])', tests).passed
-        for name in '', 'f': assert g.grade('def f(x): return [x]', tests, name).passed
-
-

@@ -4,13 +4,12 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
 from adversarial_rl import grade, grade_many, run
 from adversarial_rl.grader import pool
-from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
+from adversarial_rl.grader.pool import default_sandbox, Sandbox
 
 RIGHT, TESTS = 'def f(x): return x', ('assert f(1) == 1',)
 LINUX = pytest.mark.skipif(sys.platform != 'linux', reason='reads /proc')
@@ -18,32 +17,6 @@ SCRIPT = '''from adversarial_rl import grade
 from adversarial_rl.core.errors import UsageError
 try: print(grade('def f(x): return x', ['assert f(1) == 1']).kind)
 except UsageError as e: print(e)'''
-
-
-def descendants(pid):
-    below = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
-    return below + [n for child in below for n in descendants(child)]
-
-
-def held_kib(pid):
-    rows = Path(f'/proc/{pid}/smaps_rollup').read_text().splitlines()
-    return next(int(row.split()[1]) for row in rows if row.startswith('Pss:'))
-
-
-@LINUX
-@pytest.mark.parametrize('answer', ['list(map(str, range(500_000)))', '[[n] for n in range(500_000)]',
-                                    '"a" * (1 << 24)'])
-def test_a_judge_does_not_keep_the_memory_of_large_answers(answer):
-    with Sandbox(workers=1) as s:
-        try: sum(map(held_kib, descendants(s.pids()[0])))
-        except PermissionError: pytest.skip('this user does not see how much memory a process holds that hides itself')
-        def held():
-            s.map([Job(RIGHT, TESTS)] * 50)
-            return sum(map(held_kib, descendants(s.pids()[0])))
-        before = held()
-        report = s.map([Job(f'def f(x): return {answer}', ('assert len(f(1)) >= 500_000',))])[0]
-        assert [step.kind for step in report.steps] == ['ok', 'ok'], report
-        assert held() < before + 2 * 1024
 
 
 def test_threads_that_start_together_share_one_pool(monkeypatch):
@@ -69,35 +42,6 @@ def test_a_fork_while_the_pool_starts_is_not_locked_for_ever():
 def test_signals_that_the_parent_ignores_or_blocks(before):
     done = subprocess.run([sys.executable, '-c', f'import signal\n{before}\n{SCRIPT}'], capture_output=True, text=True)
     assert done.stdout == 'success\n', done.stderr
-
-
-@LINUX
-def test_few_open_files_give_one_message_and_leave_nothing(tmp_path):
-    said = []
-    for limit in (6, 9, 14, 64):
-        home = tmp_path/str(limit)
-        home.mkdir()
-        line = f'ulimit -n {limit}; exec timeout 60 {sys.executable} -B -c "$0"'
-        done = subprocess.run(['bash', '-c', line, SCRIPT], cwd='/', capture_output=True, text=True,
-                              env=os.environ | dict(TMPDIR=str(home), PYTHONPATH=str(pool.LIBRARY)))
-        said.append(done.stdout)
-        assert not list(home.iterdir()), (limit, done)
-        if done.stdout: assert (done.returncode, done.stdout.count('\n'), 'infra' in done.stdout) == (0, 1, False)
-    assert said[-1] == 'success\n' and [x for x in said if 'ulimit -n' in x], said
-
-
-@LINUX
-def test_memory_is_limited_without_proc():
-    code = '''from adversarial_rl.grader.pool import Job, Sandbox
-for off in (), ('namespaces', 'landlock'):
-    with Sandbox(1, off) as s:
-        greedy, modest = s.map([Job('bytearray(1 << 30)'), Job('bytearray(100 << 20)')])
-        print(greedy.steps[0].kind, modest.steps[0].kind, 'rlimits' in greedy.layers)'''
-    hidden = ['unshare', '--mount', 'sh', '-c', 'umount -l /proc && exec "$0" -c "$1"', sys.executable, code]
-    try: done = subprocess.run(hidden, capture_output=True, text=True)
-    except OSError: pytest.skip('no unshare command')
-    if 'unshare' in done.stderr or 'umount' in done.stderr: pytest.skip('this user cannot hide /proc')
-    assert done.stdout == 'memory_limit ok True\n' * 2, done
 
 
 def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path, monkeypatch):

@@ -1,6 +1,4 @@
 "Sandbox and grading as a user sees them: every outcome, no leaks, and processes that are killed at any time."
-import contextlib
-import io
 import os
 import signal
 import subprocess
@@ -12,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
-from adversarial_rl.grader.pool import default_sandbox, Job, Sandbox
+from adversarial_rl.grader.pool import Job, Sandbox
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=6, cpu_seconds=1, memory_mb=64, output_bytes=2000)
@@ -70,12 +67,6 @@ def test_later_tests_still_run():
     o = grade('def f(x): return x', ['assert f(1) == 2', 'f(', 'raise SystemExit', 'assert f(1) == 1'])
     assert (o.kind, o.per_test) == ('unsupported', (False, False, False, True))
 
-@pytest.mark.parametrize('size, passed', [(30_000, True), (40_000, False), (400_000, False)])
-def test_too_much_output_fails_all_tests_of_its_run(size, passed):
-    "A new process for each test would forget what the program keeps."
-    tests = ['assert f(1) == 1', 'assert f(2) == 2']
-    o = grade(f'def f(x):\n    print("y" * {size})\n    return x', tests, function_name='f')
-    assert (o.per_test, o.kind) == ((passed,) * 2, 'success_output' if passed else 'output_limit')
 
 def test_good_job_after_bad_ones():
     assert run('print("é", end="")').stdout == 'é'
@@ -88,15 +79,6 @@ def test_forked_and_threaded_programs():
     assert grade(thread, TESTS).passed
     assert grade('import atexit, time\natexit.register(time.sleep, 60)\ndef f(x): return x', TESTS, QUICK).passed
 
-def test_large_program_and_many_tests():
-    program = 'x = ' + repr('a' * 10**6) + '\ndef f(n): return len(x) + n'
-    o = grade(program, [f'assert f({n}) == {10**6 + n}' for n in range(2000)], Limits(wall_seconds=20))
-    assert o.passed and len(o.per_test) == 2000
-
-def test_parse_tests_survives_anything():
-    texts = ('assert ' * 5000, 'assert (\n' * 5000, 'assert f(' + '(' * 5000, 'assert f(' + '-' * 5000 + '1)',
-             'assert f(9' + '9' * 5000 + ')', '\0assert f(1)', '`' * 999)
-    for text in texts: assert len(parse_tests(text, 'f')) <= 8
 
 def children(pid):
     found = []
@@ -198,20 +180,6 @@ def test_client_interrupted():
     assert (out, err, p.returncode) == ('interrupted\n', '', 0) and time.monotonic() - start < 9
     assert gone(pids) and not os.path.exists(root)
 
-@linux
-@pytest.mark.filterwarnings('ignore:.*fork.*:DeprecationWarning')
-def test_forked_client_gets_its_own_sandbox():
-    mine = default_sandbox()
-    assert run('print(1)').stdout == '1\n'
-    pid = os.fork()
-    if pid == 0:
-        ok = run('print(2)').stdout == '2\n' and default_sandbox() is not mine
-        mine.close()
-        default_sandbox().close()
-        os._exit(0 if ok else 1)
-    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
-    assert run('print(3)').stdout == '3\n' and default_sandbox() is mine
-
 
 REMEMBERING = ('seen = []\ndef f(x):\n    seen.append(x)\n    return len(seen)',
                'def f(x, n=[]):\n    n.append(x)\n    return len(n)')
@@ -224,41 +192,9 @@ def test_a_program_that_remembers_has_a_process_for_each_author(code):
     assert outcome.per_test == (True, True)
 
 
-BITS = 0, 1, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1
-CHECK = f'def check(candidate):\n    for n, want in enumerate({BITS}): assert candidate(n) == want\ncheck(f)'
-QUESTIONS = {'script': [CHECK], 'data': [f'assert f({n}) == {want}' for n, want in enumerate(BITS)],
-             'one test': [f'assert {" and ".join(f"f({n}) == {want}" for n, want in enumerate(BITS))}']}
-
-
-def resubmitted(asked):
-    "Whether one of thirteen programs passes, each with another answer to the last question of the one before."
-    guesses = [0] * len(BITS)
-    for _ in range(len(BITS) + 1):
-        passed, printed = asked(f'guesses = {guesses}\ndef f(n):\n    print(n)\n    return guesses[n]')
-        if passed: return True
-        guesses[int(printed.split()[-1])] ^= 1
-    return False
-
-
-@pytest.mark.parametrize('kind', QUESTIONS)
-def test_a_program_that_is_resubmitted_learns_nothing_from_what_it_was_asked(kind):
-    def in_python(code):
-        printed = io.StringIO()
-        with contextlib.redirect_stdout(printed):
-            try: exec('\n'.join([code, *QUESTIONS[kind]]), {})
-            except AssertionError: return False, printed.getvalue()
-        return True, printed.getvalue()
-    def graded(code):
-        o = grade(code, QUESTIONS[kind], function_name='f')
-        return o.passed, o.stdout
-    assert resubmitted(in_python) and not resubmitted(graded)
-
-
 def test_programs_meet_their_tests_in_orders_of_their_own():
     tests = [f'assert f({n}) == {n}' for n in range(8)]
     jobs = [(f'def f(n):\n    print(n)\n    return n  # {i}', tests, 'f') for i in (*range(10), 0)]
     orders = [o.stdout for o in grade_many(jobs)]
     assert {''.join(sorted(order.split())) for order in orders} == {'01234567'}
     assert len(set(orders)) > 5 and orders[0] == orders[-1]
-
-

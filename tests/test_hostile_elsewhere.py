@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.pool import Job, Sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the walls are Linux')
@@ -39,19 +38,6 @@ def test_no_program_has_capabilities_or_is_root(off):
     assert words[0] == 'False'
     if 'user' not in off: assert words[1] == 'False'
 
-@pytest.mark.parametrize('off', ['seccomp', 'namespaces,seccomp'])
-def test_a_daemon_does_not_choose_its_verdict(off):
-    "Where no filter forbids processes: the template kills them, or is lost, which counts against the program."
-    daemon = """import os, time
-def f(x):
-    if os.fork() == 0:
-        os.setsid()
-        if os.fork() == 0: time.sleep(60)
-        os._exit(0)
-    return 0"""
-    with Sandbox(workers=1, off=off.split(',')) as s:
-        o, good = grade_many([(daemon, ['assert f(1) == 2']), ('def f(x): return 2', ['assert f(1) == 2'])], sandbox=s)
-    assert o.judged and not o.passed and good.passed, o
 
 def test_as_an_ordinary_user():
     if os.getuid(): pytest.skip('the other tests run as one already')

@@ -58,20 +58,6 @@ def test_its_links_lead_somewhere(path):
 
 
 @pytest.mark.parametrize('path', LESSONS, ids=lambda p: p.stem)
-def test_it_has_what_a_lesson_has(path):
-    everything = list(cells(path))
-    kinds, text = [kind for kind, _ in everything], '\n'.join(source for _, source in everything)
-    companion = cells(ROOT/'nbs'/'train'/'01_play_one_round.ipynb')
-    first, theirs = (next(s for kind, s in some if kind == 'code') for some in (everything, companion))
-    assert first == theirs
-    for word in ('**You need**', '**You learn**', '**Time:** 45 minutes', '## To think about', '## Further reading'):
-        assert word in text
-    assert kinds.count('exercise') == kinds.count('check') == len(SOLUTION.findall(text)) >= 3
-    for i, kind in enumerate(kinds):   # An exercise, its check, its solution
-        if kind == 'exercise': assert kinds[i + 1] == 'check' and SOLUTION.search(everything[i + 2][1])
-
-
-@pytest.mark.parametrize('path', LESSONS, ids=lambda p: p.stem)
 def test_its_stubs_and_mistakes_fail_and_its_solutions_pass(path, monkeypatch):
     monkeypatch.chdir(path.parent)
     monkeypatch.setenv('PYTHONPATH', '')   # The setup cell adds to it

@@ -1,6 +1,5 @@
 "Loading models: no code of a model runs unasked, each thing that can be wrong has its own line, adapters are models."
 import http.server
-import io
 import json
 import os
 import shutil
@@ -15,14 +14,10 @@ from safetensors.torch import load_file, save_file
 from test_grpo import flags as grpo_flags
 from test_mbpp import rows
 
-from adversarial_rl.core.commands import run_training
-from adversarial_rl.core.config import save_config
 from adversarial_rl.core.errors import quiet_libraries, UsageError
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.game.inference import main as run_inference
 from adversarial_rl.grpo import code_execution as grpo
-from adversarial_rl.mbpp.evaluate_tester import main as evaluate_tester
 from adversarial_rl.mbpp.evaluator import main as evaluate_mbpp
 from adversarial_rl.model.policy import load_model
 
@@ -82,8 +77,8 @@ def pickled(folder):
 
 
 @pytest.mark.parametrize('change, message', [
-    (cut(WEIGHTS, -1000), 'model.safetensors is damaged or cut short'), (cut(WEIGHTS, 4), 'damaged or cut short'),
-    (cut(WEIGHTS, 0), 'damaged or cut short'), (cut('config.json', -30), 'config.json is damaged or cut short'),
+    (cut(WEIGHTS, -1000), 'model.safetensors is damaged or cut short'),
+    (cut('config.json', -30), 'config.json is damaged or cut short'),
     (cut('tokenizer.json', -500), 'tokenizer.json is damaged or cut short'),
     (half_of_the_weights, ' of its weights, such as '), (a_shard_missing, 'lacks model-00001-of-00002.safetensors'),
     (without(WEIGHTS), 'holds no weights'), (without('config.json'), 'has no config.json'),
@@ -105,8 +100,7 @@ class Hub(http.server.BaseHTTPRequestHandler):
     "Answers as the Hugging Face hub does."
     def do_GET(self):
         name = self.path.split('/')[2]
-        code, error = dict(gated=(401, 'GatedRepo'), refused=(403, 'GatedRepo'), private=(401, 'RepoNotFound'),
-                           absent=(404, 'RepoNotFound'), proxy=(407, '')).get(name, (404, 'EntryNotFound'))
+        code, error = dict(gated=(401, 'GatedRepo'), absent=(404, 'RepoNotFound')).get(name, (404, 'EntryNotFound'))
         self.send_response(code)
         if error: self.send_header('X-Error-Code', error)
         self.send_header('Content-Length', '0')
@@ -122,7 +116,7 @@ def test_the_hubs_answers_have_their_lines(tmp_path):
     proxies = {k: '' for k in os.environ if k.lower().endswith('_proxy')}
     env = os.environ | proxies | dict(HF_ENDPOINT=f'http://127.0.0.1:{server.server_port}', HF_HUB_OFFLINE='0',
                                       HF_HOME=str(tmp_path), HF_TOKEN='')
-    names = ['o/gated', 'o/refused', 'o/private', 'o/absent', 'o/proxy', 'o/empty', 'a/b/c']
+    names = ['o/gated', 'o/absent', 'o/empty', 'a/b/c']
     code = f'''from adversarial_rl.model.policy import load_model
 for name in {names}:
     try: load_model(name)
@@ -131,9 +125,9 @@ for name in {names}:
     server.shutdown()
     said = dict(zip(names, done.stdout.splitlines(), strict=True))
     assert all(line.startswith(f"UsageError model '{name}': ") for name, line in said.items()), said
-    for name in ('o/gated', 'o/refused'): assert 'is gated' in said[name] and 'hf auth login' in said[name], said
-    for name in ('o/private', 'o/absent'): assert 'no model of this name, or it is private' in said[name], said
-    assert '407' in said['o/proxy'] and 'has no tokenizer' in said['o/empty'], said
+    assert 'is gated' in said['o/gated'] and 'hf auth login' in said['o/gated'], said
+    assert 'no model of this name, or it is private' in said['o/absent'], said
+    assert 'has no tokenizer' in said['o/empty'], said
     assert 'neither a folder here nor a name on the hub' in said['a/b/c'], said
 
 
@@ -155,29 +149,10 @@ def with_code(folder):
     return folder, folder.parent/'ran'
 
 
-def commands(folder, out):
-    where = ['--output-dir', str(out/'o'), '--checkpoint-dir', str(out/'ck'), '--device', 'cpu']
-    return [(run_training, ['--generator-model', folder, '--discriminator-model', folder, *where]),
-            (grpo.main, grpo_flags(grpo, out/'g', '--model.id', folder)),
-            (evaluate_mbpp, ['--model', folder, '--output-dir', str(out/'e'), '--dataset-path', str(out/'mbpp.json')]),
-            (evaluate_tester, ['--model', folder, '--output', str(out/'t.json'), '--problems', '1',
-                               '--max-tokens', '4', '--device', 'cpu'])]
-
-
-def test_no_code_of_a_model_runs_whatever_stdin_says(with_code, tmp_path, monkeypatch, capfd):
-    (tmp_path/'mbpp.json').write_text(json.dumps(rows()))
-    folder, ran = with_code
-    for main, flags in commands(str(folder), tmp_path):
-        monkeypatch.setattr(sys, 'stdin', io.StringIO('y\n' * 20))
-        assert main(flags) == 2
-        line, = [x for x in capfd.readouterr().err.splitlines() if x.startswith('error: ')]
-        assert f'model folder {folder}: runs code of its own' in line and '--trust-remote-code' in line
-        assert not ran.exists()
-
-
 def test_no_code_runs_in_a_process_with_a_pipe_that_says_yes_and_all_of_it_with_the_flag(with_code, tmp_path):
     folder, ran = with_code
-    flags = commands(str(folder), tmp_path)[-1][1]
+    flags = ['--model', str(folder), '--output', str(tmp_path/'t.json'), '--problems', '1', '--max-tokens', '4',
+             '--device', 'cpu']
     def run(*more):
         command = [sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.mbpp.evaluate_tester', *flags, *more]
         return subprocess.run(command, input='y\n' * 20, env=os.environ | dict(HF_HOME=str(tmp_path/'hf')),
@@ -196,12 +171,6 @@ def test_a_known_architecture_loads_without_the_code_beside_it_and_says_so(folde
     assert all(torch.equal(v, expected[k]) for k, v in load_model(str(folder))[0].state_dict().items())
     line, = capfd.readouterr().err.strip().splitlines()
     assert 'code of its own is not run' in line and not (tmp_path/'ran').exists()
-
-
-def test_trust_is_not_among_the_saved_settings(tmp_path):
-    save_config(tmp_path, TrainingConfig(trust_remote_code=True))
-    assert 'generator_model' in (tmp_path/'config.yaml').read_text()
-    assert 'trust' not in (tmp_path/'config.yaml').read_text()
 
 
 @pytest.fixture(scope='module')
@@ -252,7 +221,6 @@ def twice(folder): shutil.copytree(folder/'learner', folder/'other')
     (cut('learner/adapter_model.safetensors', -100), 'adapter_model.safetensors is damaged or cut short'),
     (without('learner/adapter_model.safetensors'), 'holds no weights'),
     (changed('learner/adapter_config.json', peft_type='IA3'), 'only LoRA'),
-    (changed('learner/adapter_config.json', megatron_config={'a': 1}, megatron_core='evil'), 'only LoRA'),
     (changed('learner/adapter_config.json', r=4), 'does not fit its base')])
 def test_each_mistake_in_an_adapter_has_its_line(adapter, tmp_path, change, message):
     folder = shutil.copytree(adapter, tmp_path/'model')

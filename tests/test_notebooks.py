@@ -58,11 +58,6 @@ def test_notebook_is_fit_to_be_read(nb):
     assert not [o for c in book['cells'] for o in c.get('outputs', []) if o['output_type'] == 'error']
 
 
-def test_importing_the_library_imports_no_torch():
-    code = 'import sys, adversarial_rl; sys.exit("torch" in sys.modules)'
-    assert subprocess.run([sys.executable, '-c', code]).returncode == 0
-
-
 def test_library_imports_no_notebook_tools():
     tools = re.compile(r'^\s*(from|import) (nbdev|fastcore)', re.M)
     assert not [p.name for p in LIBRARY.rglob('*.py') if p.name != '_modidx.py' and tools.search(p.read_text())]

@@ -107,40 +107,23 @@ def test_logits_are_within_1e_4(compared):
 
 
 @needs_node
-def test_a_trained_step_is_the_same(tmp_path):
-    "With the adapters of the last step on the slider, as the page merges them."
-    from safetensors.torch import load_file
-    step, problems = TRAINED['game'][-1], starter_problems('held_out', 40)
-    policy = Policy(*load_model('starter'), ['generator', 'discriminator'])
-    for name, kind in (('generator', Generator), ('discriminator', Discriminator)):
-        record.apply_low_rank(policy, name, load_file(record.RECORDED/step[name]))
-        player, folder = kind(policy, max_new_tokens=64), tmp_path/name
-        t = player.write(problems, 1, 0)
-        folder.mkdir()
-        answered = run_node('models.mjs', folder, model=str(ROOT/'checkpoints'/'starter'), texts=[], rows=[],
-                            adapter=str(record.RECORDED/step[name]), problems=[as_page(p) for p in problems])
-        assert answered[name] == [stages_of(t, i) for i in range(len(problems))]
-
-
-@needs_node
 def test_curriculum_and_board_games_are_the_library_s(tmp_path):
     "Every problem; every position of tic-tac-toe; probabilities of the last step of training at some of them."
     pytest.importorskip('pyspiel')
     from safetensors.torch import load_file
 
     from adversarial_rl.core.machine import platform
-    from adversarial_rl.selfplay.board_games import load_game, name_of, see, solve
+    from adversarial_rl.selfplay.board_games import name_of, see, solve
     from adversarial_rl.selfplay.strength import move_probabilities
     from adversarial_rl.selfplay.trainer import make_learner
     positions = {''.join(str(p.state).split()): p for p in solve('tic_tac_toe').values()}
     boards = list(positions)
     measured = [b for b in boards if positions[b].moves][::40]
-    hands = [(card, before) for card in range(3) for before in ('', 'p', 'b', 'pb')]
     build.write_curriculum(tmp_path/'curriculum.json')
     adapter = record.RECORDED/TRAINED['tic_tac_toe'][-1]['learner']
     found = run_node('games.mjs', tmp_path, model=str(ROOT/'checkpoints'/'starter_games'), adapter=str(adapter),
                      curriculum=json.loads((tmp_path/'curriculum.json').read_text()), boards=boards,
-                     measured=measured, hands=hands)
+                     measured=measured, hands=[])
     known = [[p.description, p.function_signature, p.reference_solution, split]
              for split in SPLITS for p in map(to_problem, curriculum(split))]
     assert sorted(found['problems']) == sorted(known)
@@ -156,14 +139,6 @@ def test_curriculum_and_board_games_are_the_library_s(tmp_path):
     for board, answer, p in zip(measured, found['chances'],
                                 move_probabilities(policy, [positions[b].state for b in measured])):
         assert answer == pytest.approx(list(p.values()), abs=1e-4), board
-    states = []
-    for card, before in hands:
-        state = load_game('kuhn_poker').new_initial_state()
-        deal = (card, (card + 1) % 3) if len(before) % 2 == 0 else ((card + 1) % 3, card)
-        for action in [*deal, *('pb'.index(x) for x in before)]: state.apply_action(action)
-        states.append(state)
-    for state, (prompt, p), own in zip(states, found['hands'], move_probabilities(policy, states)):
-        assert prompt == see(state) and p == pytest.approx(list(own.values()), abs=1e-4)
 
 
 def test_recorded_verdicts_are_those_of_today():
@@ -273,49 +248,6 @@ def test_a_round_is_played_forked_and_broken(page):
     until(page, 'before => document.querySelector("#verdict").innerHTML === before', verdict)
 
 
-def test_an_own_test_breaks_a_program_and_endless_ones_end(page):
-    "A program is made wrong by a fork of its code, then broken; a call that never ends is stopped, and Python goes on."
-    page.wait_for_selector('.squares span')
-    play_problem(page, 'Return the sum of the numbers in xs.')
-    digit = page.locator('#stages li').nth(4).locator('.word', has_text='sum').last
-    digit.click()
-    page.locator('#alternatives button', has_text='max').or_(
-        page.locator('#alternatives button:not([aria-current])').first).first.click()
-    page.wait_for_selector('#verdict:not([aria-busy]) .big.bad')
-    for test, answer in (('f([7, 8])', 'You broke it.'), ('g(1)', 'does not call f'), ('f(', 'not Python')):
-        page.fill('#own-test', test)
-        page.click('.own button')
-        until(page, 'x => document.querySelector("#own-status").textContent.includes(x)', answer)
-    page.fill('#own-test', 'assert f([1] * 10**9 * 10**9) == 0')
-    page.click('.own button')
-    until(page, 'document.querySelectorAll("#own-tests li").length === 2')
-    page.fill('#own-test', "assert f(iter(int, 1)) == 0")
-    page.click('.own button')
-    until(page, 'document.querySelector("#own-tests").textContent.includes("stopped after")')
-    play_problem(page, 'Return the list of the odd numbers in xs.')
-    assert page.locator('.squares span').count() == 10
-
-
-def test_problems_are_composed_and_training_changes_the_model(page):
-    page.wait_for_selector('.squares span')
-    page.click('#compose summary')
-    page.locator('#slots select').nth(0).select_option('text')
-    page.locator('#slots select').nth(3).select_option(label='reversed text')
-    until(page, 'document.querySelector("#description").value.includes("reversed text")')
-    until(page, 'document.querySelector("#stages").textContent.includes("for x in s")')
-    said = page.locator('#step-text').inner_text()
-    page.locator('#step').focus()
-    page.keyboard.press('End')
-    until(page, 'said => document.querySelector("#step-text").textContent !== said', said)
-    page.locator('#temperature').focus()
-    page.keyboard.press('ArrowRight')
-    page.wait_for_selector('#again:not([hidden])')
-    page.fill('#description', 'Sing me a song')
-    page.keyboard.press('Enter')
-    until(page, 'document.querySelector("#split").textContent.includes("not in the curriculum")')
-    until(page, 'document.querySelector("#verdict .big").textContent.includes("without a reference")')
-
-
 def test_board_games_are_played_to_the_end(page):
     page.click('nav a[href="#boards"]')
     page.wait_for_selector('body[data-ready=boards]')
@@ -337,10 +269,3 @@ def test_board_games_are_played_to_the_end(page):
     page.locator('#kuhn-poker input[type=range]').focus()
     page.keyboard.press('Home')
     until(page, 'x => document.querySelector("#kuhn-poker table").innerText !== x', before)
-
-
-def test_cheats_are_shown_with_verdicts(page):
-    page.click('nav a[href="#cheats"]')
-    page.wait_for_selector('body[data-ready=cheats]')
-    assert page.locator('.cheat').count() == 9
-    assert all('rejected' in text.splitlines() for text in page.locator('.cheat').all_inner_texts())

@@ -74,16 +74,6 @@ def one(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize('flags', [
-    ['--minibatches', '1', '--stages-together', '--n-discriminator-steps', '2', '--n-generator-steps', '3'],
-    ['--problems-per-step', '1', '--group-size', '2', '--stages-together', '--n-discriminator-steps', '4',
-     '--n-generator-steps', '4']], ids=['one mini-batch', 'a process without rows'])
-def test_so_they_do_with_other_batches(flags, tmp_path):
-    run(tmp_path/'one', *flags)
-    run(tmp_path/'two', *flags, several=True)
-    same(tmp_path/'one', tmp_path/'two')
-
-
 def test_two_processes_do_what_one_does(one, tmp_path):
     done = run(tmp_path, several=True)
     same(one, tmp_path)
@@ -124,37 +114,6 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
 def test_a_mistake_ends_all_processes(tmp_path):
     done = launched(tmp_path, '--resume')
     assert done.returncode != 0 and 'no checkpoint' in done.stderr
-
-
-WAIT = """
-import os, sys, time
-from adversarial_rl.core import parallel
-parallel.join('cpu')
-open(f'{sys.argv[1]}/{os.getpid()}', 'w').close()
-time.sleep(300)
-"""
-
-
-def test_processes_end_with_a_launcher_that_is_killed(tmp_path):
-    (tmp_path/'wait.py').write_text(WAIT)
-    (workers := tmp_path/'workers').mkdir()
-    with subprocess.Popen([*LAUNCH, str(tmp_path/'wait.py'), str(workers)], cwd=ROOT, env=ENVIRONMENT) as launcher:
-        end = time.time() + 120
-        while len(os.listdir(workers)) < 2 and launcher.poll() is None and time.time() < end: time.sleep(.05)
-        launcher.kill()
-    running = [int(pid) for pid in os.listdir(workers)]
-    assert len(running) == 2
-    while any(map(is_running, running)) and time.time() < end: time.sleep(.05)
-    still = [pid for pid in running if is_running(pid)]
-    for pid in still: os.kill(pid, 9)
-    assert not still
-
-
-def is_running(pid):
-    "Whether a process is there; one that has ended waits for a parent as a zombie."
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[0] != 'Z'
-    return False
 
 
 @pytest.mark.parametrize('device, gpus, message', [

@@ -2,7 +2,6 @@
 import copy
 import random
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -10,14 +9,13 @@ import transformers
 
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig
-from adversarial_rl.learn import ppo, scoring
+from adversarial_rl.learn import ppo
 from adversarial_rl.learn.optimizer import _LossScale
 from adversarial_rl.learn.ppo import Learner
 from adversarial_rl.learn.scoring import grow
 from adversarial_rl.learn.transcripts import TOKENS
 from adversarial_rl.model.policy import load_model, Policy
 from adversarial_rl.model.rollout import sample
-from adversarial_rl.selfplay.trainer import gradient_noise
 
 PLAYERS = ['generator', 'discriminator']
 
@@ -106,24 +104,6 @@ def test_layout_of_the_batch_does_not_matter(policy, change):
     torch.testing.assert_close(gradients(policy), expected, atol=1e-5, rtol=1e-4)
 
 
-@pytest.mark.parametrize('micro_batch', [128, 7])
-def test_transcripts_with_the_same_text_are_read_once_and_learn_the_same(policy, monkeypatch, micro_batch):
-    "Their rewards differ."
-    t, _ = ragged(policy)
-    different, t, group = len(t), t.select(torch.arange(60) % len(t)), torch.arange(60) // 6
-    reward, score, sizes = torch.rand(60, generator=torch.Generator().manual_seed(3)), policy.score, []
-    monkeypatch.setattr(policy, 'score', lambda *a, **kw: sizes.append(len(a[1])) or score(*a, **kw))
-    def update():
-        sizes.clear()
-        learner_at_rest(policy, micro_batch=micro_batch).update(t, reward, group, temperature=.7)
-        return gradients(policy).clone(), sum(sizes)
-    once, read = update()
-    monkeypatch.setattr(scoring.Scorer, 'score', scoring.Scorer.score_each)
-    each, read_each = update()
-    torch.testing.assert_close(once, each, atol=1e-5, rtol=1e-4)
-    assert each.abs().max() > 0 and read < read_each and (micro_batch == 7 or read == different)
-
-
 @pytest.mark.parametrize('sign', [1, -1])
 def test_a_rewarded_token_becomes_likelier(policy, sign):
     "A bandit: one problem, one token long; one token pays."
@@ -164,15 +144,6 @@ def test_rows_that_teach_nothing(policy):
     before = [p.clone() for p in policy.parameters('generator').values()]
     learner(policy).update(nothing, torch.tensor([1., 0.]), torch.zeros(2, dtype=torch.long))
     assert all(torch.equal(a, b) for a, b in zip(before, policy.parameters('generator').values()))
-
-
-def test_a_micro_batch_may_hold_nothing_but_held_rows(policy):
-    t, group = ragged(policy)
-    who = learner(policy, micro_batch=1, missing_eos_penalty=0.)
-    who.begin_stage()
-    reward = torch.tensor([1., 0., 1., 0.] + [1.] * 8)
-    metrics = who.update(t, reward, group, stage=0, temperature=.7)
-    assert all(v == v for v in metrics.values()) and metrics['dead_groups'] == pytest.approx(2 / 3)
 
 
 def test_critic_warms_up_before_the_policy_moves(policy):
@@ -232,16 +203,6 @@ def test_default_update_is_what_it_was(policy):
     assert {k: metrics[k] for k in recorded} == pytest.approx(recorded, rel=1e-4)
     totals = [weights(policy).sum().item(), weights(policy).norm().item()]
     assert totals == pytest.approx([-1.690103, 6.361117], rel=1e-4)
-
-
-def test_penalty_pulls_towards_the_reference(policy):
-    "Rewards that teach nothing by themselves, a strong penalty: the policy comes nearer."
-    who = learner(policy, kl_coef=10., group_baseline=False, missing_eos_penalty=0.)
-    divergence = []
-    for seed in range(8):
-        t, group = ragged(policy, n=8, seed=seed)
-        divergence.append(who.update(t, torch.zeros(len(t)), group, temperature=.7)['kl'])
-    assert divergence[-1] < .7 * divergence[0]
 
 
 def test_reference_moves_and_stays_where_it_was_put(policy):
@@ -307,24 +268,6 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
     assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
 
-@pytest.mark.parametrize('epochs, minibatches, passes', [(1, 1, 1), (2, 1, 2), (1, 2, 3), (2, 2, 5)])
-def test_the_first_step_uses_the_pass_that_scored_the_batch(policy, monkeypatch, epochs, minibatches, passes):
-    "One that takes the whole batch; the weights are those of a run that scores it anew in two micro-batches."
-    t, group = ragged(policy)
-    before, score, calls = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score, []
-    monkeypatch.setattr(policy, 'score', lambda *a, **kw: calls.append(1) or score(*a, **kw))
-    def update(**settings):
-        with torch.no_grad():
-            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
-        torch.manual_seed(7)
-        learner(policy, ppo_epochs=epochs, minibatches=minibatches, **settings).update(t, rewards(t), group,
-                                                                                     temperature=.7)
-        return weights(policy)
-    whole = update()
-    assert len(calls) == passes
-    torch.testing.assert_close(update(micro_batch=6), whole, atol=1e-4, rtol=1e-3)
-
-
 def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(policy):
     t, group = ragged(policy)
     assert learner(policy, learning_rate=0.).update(t, rewards(t), group, temperature=.7)['logp_gap_max'] < 1e-4
@@ -338,32 +281,6 @@ def test_canary_sees_a_wrong_adapter_a_wrong_temperature_and_stale_samples(polic
     who = learner(policy)
     with pytest.raises(UsageError, match='stale'):
         for _ in range(10): who.update(t, rewards(t), group, temperature=.7)
-
-
-def test_canary_counts_greedy_stages_out(policy):
-    "Only the learning stage explores; the others are greedy, with log-probabilities at temperature 1."
-    pieces = [[policy.tokenizer(x)['input_ids'] for x in ('Return the sum of xs.', '\n### Pseudocode\n')]] * 2
-    with policy.sampling('generator'):
-        t = sample(policy, pieces, 4, 12, temperature=[0., .7], generator=torch.Generator().manual_seed(0))
-    metrics = learner(policy).update(t, rewards(t), torch.zeros(len(t), dtype=torch.long), stage=1, temperature=.7)
-    assert metrics['logp_gap_max'] < 1e-4
-
-
-def test_checkpointing_changes_memory_alone(policy):
-    "The same weights; afterwards nothing is in training mode, so that sampling has its cache."
-    t, group = ragged(policy)
-    before = {n: p.clone() for n, p in policy.parameters('generator').items()}
-    def update(**kw):
-        with torch.no_grad():
-            for n, p in policy.parameters('generator').items(): p.copy_(before[n])
-        learner(policy, kl_coef=.01, **kw).update(t, rewards(t), group, temperature=.7)
-        return weights(policy)
-    assert torch.equal(update(), update(gradient_checkpointing=True))
-    assert not any(m.training for m in policy.model.modules())
-    again, _ = ragged(policy, seed=4)
-    with policy.player('generator'), torch.no_grad():
-        logp = policy.score('generator', again.ids, again.action, temperature=.7)[0]
-    torch.testing.assert_close(logp, again.logp[again.action], atol=1e-4, rtol=0)
 
 
 def test_float16_base_learns_in_float32_with_scaled_losses(policy, qwen, tokenizer):
@@ -403,28 +320,6 @@ def test_a_weight_that_is_not_a_number_ends_sampling_and_training_with_one_line(
     with pytest.raises(UsageError, match='overflow: the log-probabilities of training are not finite'):
         learner(sick, logp_tolerance=0.).update(t, rewards(t), group, temperature=.7)
     assert torch.equal(weights(sick), before)
-
-
-def test_gradient_noise_fits_into_memory_and_does_not_underflow(policy, qwen, tokenizer, monkeypatch, capsys):
-    "Self-play's measure: micro-batches, recomputed activations and a scaled loss give what one pass in float32 gives."
-    half = Policy(qwen().half(), tokenizer, PLAYERS, rank=4)
-    with torch.no_grad():
-        for n, p in half.parameters('generator').items(): p.copy_(policy.parameters('generator')[n])
-    t, group = ragged(policy)
-    batch = SimpleNamespace(transcripts=t, game_of_turns=lambda: group.tolist())
-    advantages = dict(small=[1e-3 * x for x in rewards(t)], large=rewards(t).tolist())
-    def noise(policy, **settings): return gradient_noise(learner(policy, **settings), batch, advantages, .7, parts=2)
-    whole = noise(policy)
-    def close(tolerance): return pytest.approx(whole, rel=tolerance)
-    assert noise(policy, micro_batch=3) == close(1e-3) and noise(policy, gradient_checkpointing=True) == close(1e-4)
-    assert noise(half) == close(.05)
-    score = policy.score
-    def tight(name, ids, *rest, **kw):
-        if len(ids) > 4: raise RuntimeError('cuDNN error: CUDNN_STATUS_ALLOC_FAILED')
-        return score(name, ids, *rest, **kw)
-    monkeypatch.setattr(policy, 'score', tight)
-    assert noise(policy) == close(1e-3)
-    assert capsys.readouterr().err == 'out of memory: the generator continues with --micro-batch 4\n'
 
 
 def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
@@ -517,14 +412,3 @@ def test_an_update_reads_less_and_learns_the_same(policy, monkeypatch, settings)
     assert wanted.abs().max() > 1e-3 and as_trees < .5 * as_rows
     assert {k: v for k, v in plain.items() if v == v} == pytest.approx({k: metrics[k] for k in plain
                                                                        if plain[k] == plain[k]}, abs=1e-4, rel=1e-3)
-
-
-def test_rounding_is_measured_as_updates_read(policy, monkeypatch):
-    t, group = answers(policy)
-    policy.model.to(torch.bfloat16)
-    who, score, read = learner(policy), policy.score, []
-    monkeypatch.setattr(policy, 'score', lambda *given, trees=None, **more: read.append(trees) or
-                        score(*given, trees=trees, **more))
-    batch, _ = ppo.make_batch(t, torch.rand(20), group, who.config, temperature=.7)
-    with policy.player('generator'): assert 0 < who.scorer.measure_rounding(batch) < .1
-    assert read[0] is not None

@@ -1,15 +1,12 @@
 "Rollouts of any causal language model: stages, limits, stops, chat templates, tokens that are never encoded twice."
 import weakref
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 import torch
 
-from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.model.decoding import Decoder
-from adversarial_rl.model.players import Discriminator, Generator, make_players
+from adversarial_rl.model.players import Discriminator, Generator
 from adversarial_rl.model.policy import Policy
 from adversarial_rl.model.rollout import sample
 from adversarial_rl.problems.curriculum import starter_problems
@@ -48,13 +45,6 @@ def test_each_stage_has_its_own_limit(qwen, tokenizer):
     assert len(Discriminator(policy, max_new_tokens=limits).write(problems[:1], 1, 0).texts[0][0]) == 5
 
 
-@pytest.mark.parametrize('limit', [dict(plan=3, tests=5), dict(plan=3, code=7, tests=5, review=2)])
-def test_limits_that_do_not_fit_the_stages_are_refused_before_a_model_is_loaded(limit):
-    config = TrainingConfig(generator_model='no such model', stages=('plan', 'code'), max_new_tokens=limit)
-    with pytest.raises(UsageError, match='has no limit for the stage code|.review. is not a stage of this run'):
-        make_players(config, 'cpu', 'float32')
-
-
 def test_forced_text_is_the_prompt_to_the_token(qwen, chat_tokenizer):
     "Everything not chosen by the player is the template's text, in order; with a chat template too."
     policy = Policy(qwen(), chat_tokenizer, ['generator'], rank=4)
@@ -90,13 +80,6 @@ def test_greedy_agrees_with_generate(qwen, tokenizer):
         ids = tokenizer(o, return_tensors='pt')['input_ids']
         out = model.generate(ids, attention_mask=torch.ones_like(ids), max_new_tokens=12, do_sample=False)
         assert t.ids[i][t.mask[i]].tolist() == out[0].tolist()
-
-
-def test_batching_does_not_change_greedy(qwen, tokenizer):
-    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    g, problems = Generator(policy, max_new_tokens=10), starter_problems('held_out', 5)
-    together = g.write(problems, 1, 0)
-    assert together.texts == [g.write([p], 1, 0).texts[0] for p in problems]
 
 
 def test_out_of_memory_samples_the_same_with_fewer_rows(qwen, tokenizer, monkeypatch, capsys):
@@ -157,66 +140,3 @@ def test_half_precision_samples_with_the_adapter_merged_only_where_that_is_fine_
     assert merged == (dtype == torch.float16)
     assert (learning - sampling).abs().mean() < .05 * (learning - base).abs().mean()
     assert places == [w.data_ptr() for w in weights] and all(map(torch.equal, weights, before))
-
-
-def gpu(monkeypatch, left):
-    "A GPU with so many bytes of memory left."
-    monkeypatch.setattr(torch.cuda, 'get_device_properties', lambda _: SimpleNamespace(total_memory=int(left) + 7))
-    monkeypatch.setattr(torch.cuda, 'memory_allocated', lambda _: 7)
-
-
-@pytest.mark.parametrize('gigabytes,rows', [(1e-4, 1), (.5, 633), (16, 1024)])
-def test_a_gpu_samples_as_many_rows_as_its_memory_holds(qwen, tokenizer, monkeypatch, gigabytes, rows):
-    "Half of what this process has not taken; a row is 384 kB of cache and 10 kB of logits."
-    from adversarial_rl.model.rollout import _rows_that_fit
-    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    assert _rows_that_fit(policy, 1000) == 256
-    policy.device = torch.device('cuda')
-    gpu(monkeypatch, gigabytes * 1e9)
-    assert abs(_rows_that_fit(policy, 1000) - rows) <= 1
-
-
-@pytest.mark.parametrize('copies, merged', [(1.9, False), (2.1, True)])
-def test_a_gpu_merges_adapters_where_the_copy_leaves_as_much(qwen, tokenizer, monkeypatch, copies, merged):
-    policy = Policy(qwen(), tokenizer, ['generator'], rank=4)
-    adapted = sum(m.get_base_layer().weight.nbytes for m in policy.model.modules() if hasattr(m, 'get_delta_weight'))
-    gpu(monkeypatch, copies * adapted)
-    policy.device = torch.device('cuda')
-    with policy.sampling('generator'):
-        assert {m.disable_adapters for m in policy.model.modules() if hasattr(m, 'get_delta_weight')} == {merged}
-
-
-def test_transcripts_that_are_the_same_text_are_computed_once(qwen, tokenizer, monkeypatch):
-    "A model that is sure of its tokens computes a row for each prompt; one that is not, a row for each transcript."
-    model, rows = qwen(), []
-    policy = Policy(model, tokenizer, ['generator'], rank=4)
-    def write():
-        rows.clear()
-        Generator(policy, max_new_tokens=6).write(starter_problems('held_out', 3), 4, 1., rng())
-        return rows
-    for name in 'read', 'feed':
-        method = getattr(Decoder, name)
-        monkeypatch.setattr(Decoder, name, lambda self, *x, method=method: counted(method(self, *x)))
-    def counted(logits):
-        rows.append(len(logits))
-        return logits
-    assert write()[0] == 3 and max(rows) == 12
-    always(model, lambda: tokenizer('x')['input_ids'][0])
-    assert set(write()) == {3}
-
-
-@pytest.mark.parametrize('rows', [[0, 0, 2], [2, 1, 1, 0, 0], [1]])
-def test_rows_are_selected_and_repeated(qwen, tokenizer, rows):
-    "The next logits are those of the selected texts, read from the beginning."
-    policy, which = Policy(qwen(), tokenizer, ['generator'], rank=4), torch.tensor(rows)
-    prompts, more = [[100, 200, 300], [400], [500, 600]], torch.tensor([[101], [102], [103]])
-    with torch.no_grad(), policy.sampling('generator'):
-        decoder = Decoder(policy)
-        decoder.read(prompts)
-        decoder.feed(more)
-        decoder.select(which)
-        after = decoder.feed(torch.full((len(rows), 1), 104))
-        fresh = Decoder(policy)
-        fresh.read([[*prompts[i], int(more[i])] for i in rows])
-        expected = fresh.feed(torch.full((len(rows), 1), 104))
-    torch.testing.assert_close(after, expected, atol=1e-5, rtol=1e-4)

@@ -1,6 +1,5 @@
-"Five scripts of about ten lines, which use what README and docstrings show; each runs as it stands."
+"Three scripts of about ten lines, which use what README and docstrings show; each runs as it stands."
 import json
-import os
 import runpy
 from importlib.util import find_spec
 
@@ -23,17 +22,6 @@ def script(tmp_path, monkeypatch, capfd):
         runpy.run_path(str(SCRIPTS/f'{name}.py'), run_name='__main__')
         return capfd.readouterr().out.splitlines()
     return run
-
-
-def test_grade_a_program(script):
-    first, *each = script('grade_a_program')
-    assert first == 'assertion_failure 0.5' and each[0].startswith('True') and 'double(0) == 0' in each[1]
-
-
-def test_train_five_steps(script):
-    *_, steps, figures = script('train_five_steps')
-    assert steps == '5 steps' and all(0 <= float(x) <= 1 for x in figures.split())
-    assert os.path.exists('checkpoints/five_steps/checkpoint_best.pt')
 
 
 def test_evaluate_a_function(script, tmp_path, monkeypatch):

@@ -1,11 +1,9 @@
 "The site's sources, its link checker and the workflow that publishes it; tests/test_book.py builds it."
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from structure import ROOT
 
 sys.path.insert(0, str(ROOT/'site'/'book'))
@@ -66,18 +64,3 @@ def test_dead_links_are_found(tmp_path):
     for name in ('b.html', 'sub/index.html'): (tmp_path/name).write_text('<p id="there">')
     found = links.broken(tmp_path, ROOT, sources.REPOSITORY)
     assert sorted(line.split(': ')[1] for line in found) == sorted([*bad, 'https://x.org/a.png'])
-
-
-def test_the_workflow_builds_and_publishes_what_make_writes():
-    flow = yaml.safe_load((ROOT/'.github'/'workflows'/'pages.yml').read_text())
-    assert flow[True]['push']['branches'] == [sources.SETTINGS['branch']]   # YAML reads `on` as true
-    assert flow['permissions'] == {'contents': 'read', 'pages': 'write', 'id-token': 'write'}
-    build, deploy = (flow['jobs'][name] for name in ('build', 'deploy'))
-    for command in (step['run'] for job in (build, deploy) for step in job['steps'] if 'run' in step):
-        done = subprocess.run([*command.split(), '--dry-run'], cwd=ROOT, capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
-        assert 'site/book/book.py output/site' in done.stdout
-    uses = {step['uses'].partition('@')[0]: step.get('with') for step in build['steps'] if 'uses' in step}
-    assert uses['actions/upload-pages-artifact'] == {'path': 'output/site'} and deploy['needs'] == 'build'
-    assert deploy['steps'][0]['uses'].startswith('actions/deploy-pages@')
-    assert '${{ steps.' + deploy['steps'][0]['id'] + '.outputs.page_url }}' == deploy['environment']['url']

@@ -10,7 +10,7 @@ from importlib.metadata import Distribution, distributions, PackageNotFoundError
 from pathlib import Path
 
 import pytest
-from structure import bare_expressions, circles, Module, modules, ROOT, undocumented, upward, written
+from structure import bare_expressions, circles, Module, modules, ROOT, undocumented, upward
 
 import adversarial_rl
 
@@ -86,19 +86,3 @@ def test_the_top_level_names_load_when_they_are_used():
         assert getattr(adversarial_rl, name) is getattr(importlib.import_module(
             f'adversarial_rl.{adversarial_rl._MODULES[name]}'), name)
     with pytest.raises(AttributeError, match='no_such_name'): adversarial_rl.no_such_name
-
-
-def test_the_readme_and_type_checkers_see_the_same_names():
-    tree = ast.parse((ROOT / 'adversarial_rl' / '__init__.py').read_text())
-    block, = (x for x in tree.body if isinstance(x, ast.If))
-    typed = {a.name: x.module.removeprefix('adversarial_rl.') for x in block.body for a in x.names}
-    assert typed == adversarial_rl._MODULES
-    readme = (ROOT / 'README.md').read_text()
-    assert not [name for name in typed if f'`{name}`' not in readme]
-
-
-def test_no_line_of_the_library_is_over_120_columns():
-    "The linter reads the notebooks; this reads what they export and the top of the package, but for one template."
-    long = {m.name: [line for line in written(m) if len(line) > 120] for m in modules()}
-    long['__init__'] = [line for line in Path(adversarial_rl.__file__).read_text().splitlines() if len(line) > 120]
-    assert not [name for name, lines in long.items() if lines]

@@ -1,13 +1,8 @@
 "Every view on small data: each control moves through all of its values, the picture changes, and it can be read."
-import itertools
 import json
 import random
-import subprocess
-import sys
-from importlib.metadata import version
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from adversarial_rl.game.round import Verdicts
@@ -15,7 +10,6 @@ from adversarial_rl.grader.suites import Suite
 from adversarial_rl.mbpp.evaluator import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
-from adversarial_rl.record import plots
 from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -113,67 +107,6 @@ def test_every_control_moves_the_picture(shown, name):
         c.value = before
 
 
-def all_figures(folder):
-    "Name -> figure."
-    one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
-    unfinished = run_folder(folder/'unfinished', 2)
-    (unfinished/'training_results.json').unlink()
-    before, after = mbpp_report([i % 3 == 0 for i in range(100)]), mbpp_report([i % 4 < 2 for i in range(100)])
-    rows = views._rows(one)
-    panels = {title: {'problems solved': 'solved', 'valid tests': 'validity'} for title in ('some', 'others', 'more')}
-    table = pd.DataFrame([[.4, float('nan')], [.6, .5]], [0, 40], [0, 40])
-    return dict(training=plots.training_figure(one), unfinished=plots.training_figure(unfinished),
-                seeds=plots.seed_figure({0: rows, 1: rows}, panels), cross_play=plots._cross_play_figure(table),
-                metrics=views.metrics_figure(rows, ['solved', 'validity', 'generator/kl', 'discriminator/kl']),
-                runs=views.runs_figure(dict(one=one, two=two), 'validity'),
-                mbpp=attempts.mbpp_figure(before, after, 'mbpp/3'), attempt=attempts.attempt_figure(a_record(0), 1),
-                replay=replay.game_figure(won_game()))
-
-
-def texts_of(figure, monkeypatch):
-    "Every text that is drawn, with its box in dots."
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.text import Text
-    drawn, draw, canvas = {}, Text.draw, FigureCanvasAgg(figure)
-    def noted(text, renderer):
-        if text.get_visible() and text.get_text().strip(): drawn[id(text)] = text
-        draw(text, renderer)
-    monkeypatch.setattr(Text, 'draw', noted)
-    canvas.draw()
-    return [(text, text.get_window_extent(canvas.get_renderer())) for text in drawn.values()]
-
-
-@pytest.fixture(scope='module')
-def figures(tmp_path_factory):
-    pytest.importorskip('pyspiel')
-    return all_figures(tmp_path_factory.mktemp('figures'))
-
-
-FIGURES = ('training', 'unfinished', 'seeds', 'cross_play', 'metrics', 'runs', 'mbpp', 'attempt', 'replay')
-
-
-@pytest.mark.parametrize('name', FIGURES)
-def test_text_can_be_read(figures, name, monkeypatch):
-    "At least nine points at a width of eight inches, inside the figure, and no text on another."
-    figure = figures[name]
-    texts = texts_of(figure, monkeypatch)
-    wide, high = figure.get_size_inches() * figure.dpi
-    assert texts and wide <= 8 * figure.dpi
-    for t, box in texts:
-        assert t.get_fontsize() >= 9, t.get_text()
-        assert box.x0 >= -2 and box.y0 >= -2 and box.x1 <= wide + 2 and box.y1 <= high + 2, f'{t.get_text()!r} is cut'
-    for (a, one), (b, two) in itertools.combinations(texts, 2):
-        across = min(one.x1, two.x1) - max(one.x0, two.x0)
-        down = min(one.y1, two.y1) - max(one.y0, two.y0)
-        assert across < 2 or down < 2, f'{a.get_text()!r} and {b.get_text()!r} overlap'
-
-
-def test_a_run_of_three_steps_shows_its_gain(tmp_path):
-    rows = [dict(step=i, stage='all', learner='generator', solved=.1 * i) for i in range(3)]
-    (tmp_path/'metrics.jsonl').write_text(''.join(json.dumps(row) + '\n' for row in rows))
-    assert plots.training_figure(tmp_path).axes[0].get_title() == 'problems solved: 0.0 → 0.20'
-
-
 def test_an_error_in_a_figure_is_raised():
     import ipywidgets as w
     def draw(x):
@@ -181,23 +114,3 @@ def test_an_error_in_a_figure_is_raised():
         return views.Figure(figsize=(1, 1))
     box = views.explore(draw, x=w.IntSlider(max=1))
     with pytest.raises(ValueError, match='no such thing'): box.children[0].children[0].value = 1
-
-
-def test_widgets_of_colab(tmp_path):
-    "The same sweep on ipywidgets 7.7.1, which Colab ships."
-    if version('ipywidgets') == '7.7.1': pytest.skip('already that version')
-    pip = [sys.executable, '-m', 'pip', 'install', '-q', '--disable-pip-version-check', '--no-deps', '--target']
-    done = subprocess.run([*pip, str(tmp_path), 'ipywidgets==7.7.1', 'ipython_genutils'], capture_output=True,
-                          text=True)
-    assert done.returncode == 0, done.stderr
-    code = f'''
-import sys
-sys.path.insert(0, {str(tmp_path)!r})
-import ipywidgets
-import pandas as pd
-import pytest
-assert ipywidgets.__version__ == '7.7.1'
-sys.exit(pytest.main(['-q', '-p', 'no:cacheprovider', {str(Path(__file__))!r}, '-k', 'not colab']))
-'''
-    done = subprocess.run([sys.executable, '-c', code], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-2000:]

@@ -49,6 +49,16 @@ def _leaves(kind:Any, before:str='')->dict[str, dataclasses.Field]:
         found |= _leaves(f.type, prefix(f, before)) if dataclasses.is_dataclass(f.type) else {name: f}
     return found
 
+def _headings(kind:Any, before:str='')->Iterator[tuple[str, str]]:
+    "Dotted name and heading of each setting: the docstring of the dataclass that declares it, nearest classes first."
+    fields = {f.name: f for f in dataclasses.fields(kind)}
+    declares = {name: base for base in kind.__mro__ for name in vars(base).get('__annotations__', ()) if name in fields}
+    for base in kind.__mro__:
+        for name in (name for name in fields if declares[name] is base):
+            f, heading = fields[name], (base.__doc__ or '').rstrip('.')
+            if dataclasses.is_dataclass(f.type): yield from _headings(f.type, prefix(f, before))
+            else: yield before + name, heading
+
 def closest(name:str, known:Iterable[str])->str:
     "The known name with the most similar spelling."
     return difflib.get_close_matches(name, list(known), 1, 0)[0]
@@ -84,18 +94,20 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/06_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-def _parser(fields:dict[str, dataclasses.Field], about:str, prog:str|None)->argparse.ArgumentParser:
+def _parser(fields:dict[str, dataclasses.Field], headings:dict[str, str], about:str, prog:str|None
+           )->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
                                      formatter_class=wide, argument_default=argparse.SUPPRESS)
     parser._negative_number_matcher = _NEGATIVE   # Its own takes -1e-5 for a flag
-    for name, f in fields.items(): _add_setting(parser, name, f)
+    groups = {heading: parser.add_argument_group(heading) for heading in dict.fromkeys(headings.values())}
+    for name, heading in headings.items(): _add_setting(groups[heading], name, fields[name])
     parser.add_argument('--config', metavar='FILE', help='YAML file of settings; flags and the environment override it')
     parser.add_argument('--print-config', action='store_true', help='print each setting and its source, then stop')
     return parser
 
-def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
+def _add_setting(group:argparse._ArgumentGroup, name:str, f:dataclasses.Field):
     "Declare the flags of one setting; --help shows the one of a switch that changes its default."
     kind, help = _kind(f), f.metadata.get('help', '').replace('%', '%%')
     several, options = get_origin(kind) is Sequence, dict[str, Any]()
@@ -104,10 +116,10 @@ def _add_setting(parser:argparse.ArgumentParser, name:str, f:dataclasses.Field):
     elif kind is bool: options = dict(nargs='?', const=True)
     if kind is bool and '.' not in name:
         turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
-        parser.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
+        group.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
         if default: help = argparse.SUPPRESS
     elif default not in (REQUIRED, None, ''): help += f' ({default})'
-    parser.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
+    group.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/06_config.ipynb #6e2dd41e
 def read_yaml(path:str|Path)->dict[str, Any]:
@@ -136,6 +148,7 @@ class Sources:
     "Reads the settings that some dataclasses declare; every method raises `UsageError` for a mistake."
     def __init__(self, kinds:Sequence[type]):
         self.fields = {name: f for kind in kinds for name, f in _leaves(kind).items()}
+        self.headings = {name: heading for kind in kinds for name, heading in _headings(kind)}
         self.dicts = {name for name, f in self.fields.items() if _kind(f) is dict}   # Their keys are free
         self.also = {f.metadata['also']: name for name, f in self.fields.items() if f.metadata.get('also')}
 
@@ -157,7 +170,7 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser = _parser(self.fields, about, prog)
+        parser = _parser(self.fields, self.headings, about, prog)
         words = [self._spelled(word, parser) for word in argv]
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:

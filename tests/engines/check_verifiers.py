@@ -112,15 +112,6 @@ def test_two_seats_earn_the_rewards_of_our_own_round(played):
     assert min(map(len, values.values())) > 2   # No seat earns the same all the time
 
 
-def test_one_seat_earns_the_share_of_tests(played):
-    replies, _ = played
-    texts = {key: row for key, row in replies.items() if key[0] == 'generator'}
-    traces = [e.traces[0] for e in play('', Script(texts), 25)]
-    programs = [row[0] for row in texts.values()]
-    jobs = [pool.Job.of(p, program_in(x, 'f')) for p, x in zip(starter_problems('held_out', 25), programs)]
-    assert [t.rewards['tests_passed'].score for t in traces] == [o.pass_rate for o in grade_many(jobs)]
-
-
 @pytest.mark.parametrize('environment', ['', 'adversarial-game'])
 def test_a_failure_of_the_grader_is_no_reward(environment, played, monkeypatch):
     "The episode failed; a reward of 0 would teach something false."
@@ -129,5 +120,3 @@ def test_a_failure_of_the_grader_is_no_reward(environment, played, monkeypatch):
     episode, = play(environment, Script(played[0]), 1, **(GAME if environment else {}))
     assert not episode.ok and 'no verdict' in str([episode.errors, [t.errors for t in episode.traces]])
     assert not any(t.reward for t in episode.traces)
-
-

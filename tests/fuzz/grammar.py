@@ -96,18 +96,14 @@ SCRIPTS = (
     ('got = <f>', 'got', EQUAL), ('', '<f>', 'for _ in range(2):\n    assert <s> == <w>'),
     ('g = f', '<g>', EQUAL), ('def check(f): return <f>', 'check(f)', EQUAL), ('', 'type(<f>).__name__', EQUAL),
     ('', '<f>', 'for want in [<w>]: assert <s> == want'), ('got = [<f> for _ in range(2)]', 'got', EQUAL),
-    ('import functools', 'functools.partial(f, <args>)()', EQUAL), ('', 'f(*[<args>])', EQUAL),
     ('class Checks:\n    def test(self): return <f>', 'Checks().test()', EQUAL), ('', '[x for x in <f>]', EQUAL),
     ('import math', '<f>', 'assert math.isclose(<s>, <w>)'), ('', 'f"{<f>}"', EQUAL), ('', '(lambda: <f>)()', EQUAL),
     ('from unittest import TestCase', '<f>', 'TestCase().assertEqual(<s>, <w>)'), ('', '<f>.upper()', EQUAL),
-    ('from copy import deepcopy', 'deepcopy(<f>)', EQUAL), ('a, *b = <f>', '(a, b)', EQUAL),
     ('got = <f>\nmore = <f>', 'got', 'assert <s> == <w> and more == got or more != more'),
     ('x = <arg>\nf(<args with x>)', 'x', EQUAL), ('x = y = <arg>\nf(<args with x>)', 'y', EQUAL),
     ('x = <arg>\ntry: f(<args with x>)\nexcept Exception: pass', 'x', EQUAL), 
-    ('x = [<arg>]\nf(<args with x[0]>)', 'x', EQUAL),
     ('try: <f>\nexcept <e> as e: got = e.args\nelse: got = 0', 'got', EQUAL),
     ('try: <f>\nexcept <e> as e: got = str(e)\nelse: got = 0', 'got', EQUAL),
-    ('try: <f>\nexcept <e> as e: got = type(e).__name__\nelse: got = 0', 'got', EQUAL),
     ('try: <f>\nexcept Coded as e: got = e.code\nexcept <e>: got = 1\nelse: got = 2', 'got', EQUAL),
     ('got = []\ntry: got.append(<f>)\nexcept <e>: got.append(1)\nfinally: got.append(2)', 'got', EQUAL),
     ('try: <f>\nexcept Exception as e: got = isinstance(e, <e>)\nelse: got = None', 'got', EQUAL),
@@ -116,7 +112,6 @@ SCRIPTS = (
     def __enter__(self): return self
     def __exit__(self, kind, e, trace): return kind is not None and issubclass(kind, self.kind)''',
      '<f>', 'with Raises(<e>):\n    assert <s> == <w>\n    assert 0, "not reached"'),
-    ('import contextlib', '<f>', 'with contextlib.suppress(ValueError):\n    assert <s> == <w>'),
     ('import contextlib', '<f>', 'with contextlib.suppress(<e>):\n    assert <s> == <w>'))
 # Left out, because the grader judges them otherwise: the name of a member of an IntEnum, StopIteration that a function
 # lets through, tests that ask the program nothing, two references to one object, and the order in which a set is read.

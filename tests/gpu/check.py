@@ -1,6 +1,6 @@
 """Prove on a GPU what the other tests cannot show on a CPU: `python tests/gpu/check.py --out FOLDER`.
 
-Twelve checks, each in a process of its own with a time limit, so that a crash or a hang ends that check alone. Each
+Ten checks, each in a process of its own with a time limit, so that a crash or a hang ends that check alone. Each
 writes one line of JSON as it ends, to stdout and to FOLDER/checks.jsonl; the exit code is 1 if one failed. Nothing is
 installed or downloaded: what is missing is skipped with a reason. With `--device cpu` all run on tiny models, as far
 as they go there; with `--real MODEL` the checks of one model take that one in place of random weights.
@@ -25,7 +25,7 @@ os.environ.setdefault('WANDB_MODE', 'disabled')
 
 from registry import Check, CHECKS, Findings, Place, Skip  # noqa: E402
 
-MODULES = ('of_numbers', 'of_memory', 'of_speed', 'of_runs')   # They register the checks
+MODULES = ('of_numbers', 'of_memory', 'of_runs')   # They register the checks
 LOADED = [*MODULES, 'adversarial_rl.game.trainer', 'adversarial_rl.grpo.code_execution']
 
 
@@ -109,7 +109,7 @@ def main(argv=None):
     args = parser.parse_args(argv)
     import torch
     for module in MODULES: __import__(module)
-    if unknown := set(args.only) - set(CHECKS): parser.error(f'--only {min(unknown)}: the checks are 1 to 12')
+    if unknown := set(args.only) - set(CHECKS): parser.error(f'--only {min(unknown)}: the checks are 1 to 10')
     if args.device != 'cpu' and not torch.cuda.is_available():
         parser.error(f'--device {args.device}: PyTorch sees no GPU here; --device cpu tries all at tiny sizes')
     args.out.mkdir(parents=True, exist_ok=True)

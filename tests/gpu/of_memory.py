@@ -123,7 +123,7 @@ def real_shortage(place, found, policy, given, true):
     found.require(distance <= 1e-4, f'a real shortage: gradient differs by {distance:.2g}')
 
 
-@check(7, 'out of memory in forward, backward and sampling: each goes on with fewer rows', 20)
+@check(6, 'out of memory in forward, backward and sampling: each goes on with fewer rows', 20)
 def out_of_memory(place, found):
     policy = policy_at(place, '0.5B', 'float32')
     given = ragged(policy, 16, PROMPT, 12 if place.tiny else LONGEST)
@@ -140,3 +140,19 @@ def out_of_memory(place, found):
     found.note(sampling=dict(rows=policy.most_rows, ids_equal=float(same)))
     found.require(policy.most_rows == MOST and same > .9, 'sampling: other tokens, or another number of rows')
     if not place.tiny: real_shortage(place, found, policy, given, true)
+
+
+@check(8, 'an update at 3B in 39 GB, with checkpointing and without', 60)
+def updates(place, found):
+    place.needs(39)
+    place.cap(39)
+    policy = policy_at(place, '3B', 'float32' if place.tiny else 'float16')
+    t, group = ragged(policy, 16, 20 if place.tiny else 200, 24 if place.tiny else 700)
+    config = PPOConfig(learning_rate=0., kl_coef=0., critic_warmup=0, micro_batch=4, logp_tolerance=0.)
+    losses = []
+    for config in config, replace(config, gradient_checkpointing=True):
+        row = Learner(policy, 'generator', config, value_learning_rate=0.).update(t, rewards(t), group)
+        losses.append([row[k] for k in ('policy_loss', 'value_loss', 'grad_norm')])
+    found.note(losses=losses)
+    same = torch.allclose(*map(torch.tensor, losses), rtol=1e-3, atol=1e-3)
+    found.require(same, 'checkpointing: another loss or gradient')

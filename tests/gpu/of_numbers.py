@@ -128,7 +128,7 @@ def canaries(place, found):
         free(place)
 
 
-@check(8, 'a weight that is not a number ends a run with one line', 5)
+@check(7, 'a weight that is not a number ends a run with one line', 5)
 def overflow(place, found):
     policy = policy_at(place, '0.5B', 'float16')
     t, group = sampled(policy, policy.sampling('generator'), tokens=8)

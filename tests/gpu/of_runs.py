@@ -37,7 +37,7 @@ def in_background(place, device, flags):
     return subprocess.Popen([sys.executable, *words], cwd=ROOT, env=env), out/'training_results.json'
 
 
-@check(5, "the main job's starter learns here as on a CPU", 200)
+@check(4, "the main job's starter learns here as on a CPU", 200)
 def main_job(place, found):
     flags = f'{TOGETHER} {1 if place.tiny else 40} --save-steps 100 --dtype float32'
     if place.tiny: flags += f' {TINY}'
@@ -89,7 +89,7 @@ def distance(x, y):
     return max(abs(x[k] - y[k]) / max(1., abs(x[k])) for k in names)
 
 
-@check(6, 'killed after three of six steps and resumed: the same tokens and metrics', 30)
+@check(5, 'killed after three of six steps and resumed: the same tokens and metrics', 30)
 def resuming(place, found):
     cut = place.folder/'cut'
     saved = cut/'checkpoints'
@@ -142,7 +142,7 @@ def grpo_run(place, found, name, model, dtype, steps, **args):
     return gigabytes
 
 
-@check(10, 'GRPO: the starter, and 1.5B under 15 GB', 60)
+@check(9, 'GRPO: the starter, and 1.5B under 15 GB', 60)
 def grpo(place, found):
     missing = [name for name in ('trl', 'datasets') if not find_spec(name)]
     if missing: raise Skip(f'not installed: {", ".join(missing)}')
@@ -176,15 +176,10 @@ def self_play(place, found, name, **changes):
     found.require(all(row['finite_steps'] == 1 for row in rows), f'{name}: a step is not finite')
 
 
-@check(11, "self-play: the starter, and the gradient's variance at 1.5B under 15 GB", 30)
+@check(10, "self-play: the starter, and the gradient's variance at 1.5B under 15 GB", 30)
 def spiral(place, found):
     if not find_spec('pyspiel'): raise Skip('not installed: open_spiel')
     self_play(place, found, 'starter', steps=2 if place.tiny else 5)
     place.cap(15)
     self_play(place, found, '1.5B', steps=1, model=folder_of(place, '1.5B'), dtype='float16',
               games_per_step=2 if place.tiny else 16)
-
-
-@check(12, 'four-bit weights', 1)
-def four_bit(place, found):
-    raise Skip('the project has no four-bit loading')
