@@ -86,8 +86,9 @@ KINDS = ('valid', 'fails', 'silent', 'unstable', 'time', 'random', 'hash', 'addr
 @dataclass
 class OpponentSettings:
     "The model that predicts."
-    kind: str = setting('frozen', 'the untrained model, or an earlier state of the learner',
-                        choices=('frozen', 'earlier'))
+    kind: str = setting('frozen', 'the untrained model, an earlier state of the learner, or another model',
+                        choices=('frozen', 'earlier', 'model'))
+    id: str = setting('', "the other model, for 'model': a bundled one, a folder, or a name on the Hugging Face hub")
     refresh_every: int = setting(10, "steps between two copies of the learner, for 'earlier'", 1, 10**6)
     max_new_tokens: int = setting(64, 'longest prediction, in tokens', 1, 100000)
 
