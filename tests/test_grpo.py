@@ -133,12 +133,20 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     (grpo, ['--training_args.num_generations', '3'], 'num_generations'),
     (grpo, ['--resume', 'true'], 'no complete checkpoint'), (grpo, ['--model.id', 'no/such'], 'no/such'),
     (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),
+    (code_game, ['--opponent.kind', 'model'], 'opponent.id'),
     (grpo, ['--training_args.output_dir', 'x'], '--output-dir sets it'),
     (code_game, ['--model.lora_rank', '0'], 'needs an adapter')])
 def test_mistakes_are_one_line(module, more, message, tmp_path, capsys):
     assert module.main(flags(module, tmp_path/'o', *more)) == 2
     err = [line for line in capsys.readouterr().err.splitlines() if line.startswith('error: ')]
     assert len(err) == 1 and message in err[0]
+
+
+def test_another_model_is_the_opponent(tmp_path):
+    more = ['--opponent.kind', 'model', '--opponent.id', 'starter', '--training_args.max_steps', '1']
+    assert code_game.main(flags(code_game, tmp_path, *more)) == 0
+    row, = read_metrics(tmp_path/'metrics.jsonl')
+    assert 'programs/valid' in row
 
 
 def test_the_predictor_learns_on_the_writers_programs(tmp_path):

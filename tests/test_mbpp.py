@@ -78,7 +78,7 @@ def test_every_kind_of_copy_gives_the_same_problems(tmp_path, copy):
 @pytest.mark.parametrize('change, message', [
     (dict(text=None), "row 2 (full): field 'text' must be a str, found NoneType; is this the full edition?"),
     (dict(task_id='3'), "field 'task_id' must be a int, found str"),
-    (dict(test_list=[]), "'test_list' is empty"),
+    (dict(test_list=[]), "'test_list' must hold strings only, and at least one"),
     (dict(test_list=['assert f(']), "field 'test_list' is not valid Python"),
     (dict(code='def f(:'), "field 'code' is not valid Python"),
     (dict(test_list=['for i in (1, 2): assert f(i)']), 'must hold one assert statement each'),
@@ -108,7 +108,7 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     whole, cut = tmp_path/'whole', tmp_path/'cut'
     done = processes.run(*command(copy, whole, *SMALL))
     assert done.returncode == 0 and 'pass@2' in done.stdout, done.stderr
-    assert 'MBPP sanitized, all: 24 problems; tests: 1 shown, graded on the others' in done.stdout
+    assert 'MBPP sanitized, all: 24 problems, graded on hidden tests' in done.stdout
     kills = 0
     for lines in (2, 5):   # The first line holds the settings, each other one a batch
         process = processes.Command(*command(copy, cut, *SMALL))
@@ -205,7 +205,7 @@ def test_training_on_mbpp(tmp_path, monkeypatch):
 def test_a_slurm_job_gets_a_copy_in_its_logs(tmp_path, copy, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv('SLURM_JOB_ID', '77')
-    assert main(['--control', 'references', '--samples', '0', '--dataset-path', str(copy)]) == 0
+    assert main(['--model', 'references', '--samples', '0', '--dataset-path', str(copy)]) == 0
     a, b = next((tmp_path/'eval_results').iterdir()), next((tmp_path/'logs'/'job_77').iterdir())
     assert a.name == b.name and a.read_bytes() == b.read_bytes()
     assert json.loads(a.read_text())['metrics']['greedy']['mean'] == 1
@@ -213,15 +213,14 @@ def test_a_slurm_job_gets_a_copy_in_its_logs(tmp_path, copy, monkeypatch):
 
 @pytest.mark.parametrize('flags, message', [
     ([], 'give one of --model'),
-    (['--model', 'starter', '--control', 'constants'], 'give one of --model'),
-    (['--control', 'luck'], '--control luck: must be one of'),
-    (['--control', 'constants', '--dataset-path', '/no/such/copy'], 'MBPP in /no/such/copy: no such file or folder'),
-    (['--control', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
-    (['--control', 'constants', '--shown-tests', '3'], 'leaves no hidden test'),
+    (['--model', 'starter', '--checkpoint', 'x.pt'], 'give one of --model'),
+    (['--model', 'constants', '--dataset-path', '/no/such/copy'], 'MBPP in /no/such/copy: no such file or folder'),
+    (['--model', 'constants', '--dataset-path', 'EMPTY'], 'holds neither sanitized-mbpp.json nor a saved dataset'),
+    (['--model', 'constants', '--shown-tests', '3'], 'leaves no hidden test'),
     (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
     (['--model', 'nobody/none'], 'use the bundled one'),
-    (['--control', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
+    (['--model', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
 def test_mistakes(tmp_path, copy, flags, message, capfd, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path/'empty').mkdir()
@@ -238,7 +237,7 @@ def offline(folder):
 
 
 def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
-    command = [sys.executable, '-m', 'adversarial_rl.mbpp.evaluator', '--control', 'constants', '--output-dir', 'o']
+    command = [sys.executable, '-m', 'adversarial_rl.mbpp.evaluator', '--model', 'constants', '--output-dir', 'o']
     done = subprocess.run(command, env=offline(tmp_path), capture_output=True, text=True)
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert done.stderr.startswith('error: MBPP is not in the local cache')
@@ -247,7 +246,7 @@ def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
 
 def test_evalplus_reads_the_samples(tmp_path, copy, capfd):
     "One line a program; after a choice of problems there is no file, since evalplus wants all of them."
-    flags = ['--control', 'references', '--dataset-path', str(copy), '--output-dir', str(tmp_path/'o')]
+    flags = ['--model', 'references', '--dataset-path', str(copy), '--output-dir', str(tmp_path/'o')]
     assert main([*flags, '--samples', '0']) == 0 and 'evalplus.evaluate' not in capfd.readouterr().out
     assert main([*flags, '--samples', '2', '--no-greedy', '--split', 'all']) == 0
     path, = (tmp_path/'o').glob('*.samples.jsonl')

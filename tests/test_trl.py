@@ -11,12 +11,12 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.engines.trl import ProgramEnvironment
 from adversarial_rl.grader import pool
 from adversarial_rl.grpo import rewards
-from adversarial_rl.grpo.rewards import execution_rewards, kill_rewards, validity_rewards
+from adversarial_rl.grpo.rewards import execution_rewards
 
 TESTS = ['assert double(2) == 4', 'assert double(3) == 6']
 ROW = dict(prompt='Double x.', tests=TESTS, function='double', entry_points=['double'],
-           reference='def double(x): return 2 * x', programs=['def double(x): return x + 2'])
-FUNCTIONS = [rewards.test_rewards, execution_rewards, validity_rewards, kill_rewards]
+           reference='def double(x): return 2 * x')
+FUNCTIONS = [rewards.test_rewards, execution_rewards]
 
 
 @pytest.fixture
@@ -38,20 +38,18 @@ def test_the_trainer_logs_what_the_functions_give(qwen, tokenizer, config):
                           processing_class=tokenizer)
     trainer.train()
     log = trainer.state.log_history[0]
-    assert [f'rewards/{f.__name__}/mean' in log for f in FUNCTIONS] == [True] * 4
+    assert [f'rewards/{f.__name__}/mean' in log for f in FUNCTIONS] == [True] * 2
 
 
 def test_each_kind_of_completion_earns_what_it_should():
-    program, suite = '```python\ndef double(x): return x + 2\n```', 'assert double(3) == 6\nassert double(1) == 3'
-    given = columns([program, suite, 'nothing'])
+    given = columns(['```python\ndef double(x): return x + 2\n```', 'assert double(3) == 6', 'nothing'])
     assert rewards.test_rewards(**given) == [.5, 0, 0] and execution_rewards(**given) == [.5, -1, -1]
-    assert validity_rewards(**given) == [0, .5, 0] and kill_rewards(**given) == [0, 1, 0]
 
 
 def test_a_chat_that_ends_without_words_is_wrong():
     "A last turn that only calls a tool has no text; it earns what a wrong program earns, and ends no training."
     turns = [[dict(role='assistant', content=None)], [dict(role='assistant', tool_calls=[])]]
-    assert rewards.test_rewards(**columns(turns)) == [0, 0] and validity_rewards(**columns(turns)) == [0, 0]
+    assert rewards.test_rewards(**columns(turns)) == [0, 0]
 
 
 def no_processes(monkeypatch):

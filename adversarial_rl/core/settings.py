@@ -299,9 +299,7 @@ class EvaluationConfig:
 class SubjectConfig(MachineConfig):
     "The model to measure"
     model: str = setting('', "the model to prompt: 'starter', the folder of a model or an adapter, or a name on the "
-                             'Hugging Face hub', file='read')
-    control: str = setting('none', 'no model: the reference solutions, or constants that satisfy the shown test',
-                           choices=('none', 'references', 'constants'))
+                             "Hugging Face hub; or a control, 'references' or 'constants'", file='read')
     checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages', file='read')
     output_dir: str = setting('eval_results', 'folder for the results')
 

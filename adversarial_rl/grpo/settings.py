@@ -86,8 +86,9 @@ KINDS = ('valid', 'fails', 'silent', 'unstable', 'time', 'random', 'hash', 'addr
 @dataclass
 class OpponentSettings:
     "The model that predicts."
-    kind: str = setting('frozen', 'the untrained model, or an earlier state of the learner',
-                        choices=('frozen', 'earlier'))
+    kind: str = setting('frozen', 'the untrained model, an earlier state of the learner, or another model',
+                        choices=('frozen', 'earlier', 'model'))
+    id: str = setting('', "the other model, for 'model': a bundled one, a folder, or a name on the Hugging Face hub")
     refresh_every: int = setting(10, "steps between two copies of the learner, for 'earlier'", 1, 10**6)
     max_new_tokens: int = setting(64, 'longest prediction, in tokens', 1, 100000)
 
@@ -180,39 +181,27 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
     return args, [*notes, *more_notes, *_one_gpu(args)]
 
 # %% ../../nbs/10_grpo/01_settings.ipynb #b87ada60
-def _unreadable(file:Path)->str:
-    "What is wrong with a file of tensors, '' if nothing."
-    if file.suffix == '.safetensors':
-        from safetensors import safe_open, SafetensorError
-        try:
-            with safe_open(file, 'pt'): return ''
-        except (SafetensorError, OSError): return 'is damaged or cut short'
-    try:
-        with zipfile.ZipFile(file) as parts:
-            if parts.testzip(): return 'is damaged'
-    except (zipfile.BadZipFile, OSError): return 'is damaged or cut short'
-    if file.name not in ('optimizer.pt', 'scheduler.pt') or _plain(file): return ''
-    return 'could run code when it is loaded'
-
-def _plain(file:Path)->bool:
-    "Whether a file of torch holds tensors and plain data alone."
+def _check_whole(checkpoint:Path)->None:
+    "Raise where a checkpoint of TRL was interrupted, or lost the end of a file."
     import torch
-    try: torch.load(file, map_location='cpu', mmap=True, weights_only=True)
-    except pickle.UnpicklingError: return False
-    return True
-
-def _damage(checkpoint:Path)->str:
-    "What is wrong with a checkpoint of TRL, '' if it is whole."
-    try: json.loads((checkpoint/'trainer_state.json').read_text())
-    except (OSError, ValueError): return 'it is incomplete'
-    if not [*checkpoint.glob('optimizer*'), *checkpoint.glob('global_step*')]: return 'it has no optimizer.pt'
-    files = [p for p in sorted(checkpoint.rglob('*')) if p.suffix in ('.pt', '.pth', '.bin', '.safetensors')]
-    return next((f'its {p.name} {wrong}' for p in files if (wrong := _unreadable(p))), '')
+    from safetensors import safe_open
+    json.loads((checkpoint/'trainer_state.json').read_text())
+    if not [*checkpoint.glob('optimizer*'), *checkpoint.glob('global_step*')]: raise ValueError('no optimizer.pt')
+    for file in sorted(checkpoint.rglob('*')):
+        if file.suffix == '.safetensors':
+            with safe_open(file, 'pt'): continue
+        if file.suffix not in ('.pt', '.pth', '.bin'): continue
+        with zipfile.ZipFile(file) as parts:
+            if parts.testzip(): raise ValueError(f'its {file.name} is damaged')
+        if file.name in ('optimizer.pt', 'scheduler.pt'): torch.load(file, 'cpu', mmap=True, weights_only=True)
 
 def newest_whole(folder:str|Path)->Path:
     "The newest `checkpoint-N` that was written completely; raises `UsageError` if there is none."
+    from safetensors import SafetensorError
     numbered = {int(p.name.split('-')[1]): p for p in Path(folder).glob('checkpoint-*') if p.name[11:].isdigit()}
     for _, path in sorted(numbered.items(), reverse=True):
-        if not (damage := _damage(path)): return path
-        print(f'skipped {path}: {damage}', file=sys.stderr)
+        try: _check_whole(path)
+        except (OSError, ValueError, zipfile.BadZipFile, SafetensorError, pickle.UnpicklingError) as e:
+            print(f'skipped {path}: {one_line(e)}', file=sys.stderr)
+        else: return path
     raise UsageError(f'--resume: no complete checkpoint in {folder}; start without --resume')

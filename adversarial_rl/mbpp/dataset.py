@@ -26,35 +26,30 @@ from ..problems.problem import Problem, syntax_mistake
 _FIELDS = {'full': dict(task_id=int, text=str, code=str, test_list=list),
            'sanitized': dict(task_id=int, prompt=str, code=str, test_list=list)}
 
-def _field_mistake(row:object, dataset:str)->str | None:
-    "The first field that is missing or has a wrong type, or None."
-    if not isinstance(row, dict): return f'must be an object, found {type(row).__name__}'
+def _check_fields(row:object, dataset:str)->None:
+    "Raise `ValueError` for the first field that is missing or has a wrong type."
+    if not isinstance(row, dict): raise ValueError(f'must be an object, found {type(row).__name__}')
     for field, kind in _FIELDS[dataset].items():
         found = type(row.get(field))
-        if found is kind: continue
-        return f"field '{field}' must be a {kind.__name__}, found {found.__name__}; is this the {dataset} edition?"
-    if not all(isinstance(x, str) for x in row['test_list']): return "field 'test_list' must hold strings only"
-    return None if row['test_list'] else "field 'test_list' is empty"
+        if found is not kind:
+            raise ValueError(f"field '{field}' must be a {kind.__name__}, found {found.__name__}; "
+                             f'is this the {dataset} edition?')
+    if not row['test_list'] or not all(isinstance(x, str) for x in row['test_list']):
+        raise ValueError("field 'test_list' must hold strings only, and at least one")
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c4622aa5
-def _syntax_mistake(code:str, setup:str, tests:list[str])->str | None:
-    "What is not valid Python in a row, or None; a test must be one assert statement."
-    for field, text in [('code', code), ('test_setup_code', setup), *[('test_list', t) for t in tests]]:
-        if wrong := syntax_mistake(text): return f"field '{field}' is not valid Python ({wrong})"
-        if field == 'test_list' and [type(x) for x in parse_source(text).body] != [ast.Assert]:
-            return f"field 'test_list' must hold one assert statement each, found {text[:60]!r}"
-    return None
-
-def to_problem(row:object,  # As published
+def to_problem(row:Any,     # As published
                dataset:str  # Its edition, 'full' or 'sanitized'
               )->Problem:
     "A row as a `Problem`; raises `ValueError` with the first thing that is wrong with it."
-    if wrong := _field_mistake(row, dataset): raise ValueError(wrong)
-    assert isinstance(row, dict)
+    _check_fields(row, dataset)
     code, tests = row['code'].replace('\r', '').expandtabs(4), [t.replace('\r', '') for t in row['test_list']]
     imports = '\n'.join(row.get('test_imports') or [])
     setup = (row.get('test_setup_code') or imports).replace('\r', '')
-    if wrong := _syntax_mistake(code, setup, tests): raise ValueError(wrong)
+    for field, text in [('code', code), ('test_setup_code', setup), *[('test_list', t) for t in tests]]:
+        if wrong := syntax_mistake(text): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
+    if any([type(x) for x in parse_source(t).body] != [ast.Assert] for t in tests):
+        raise ValueError("field 'test_list' must hold one assert statement each")
     defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
     called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
     if not called: raise ValueError('its tests call no function that its code defines')
@@ -93,10 +88,9 @@ def _read_saved(folder:Path | None, dataset:str)->list[Any]:
     except Exception as e: raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
     return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
 
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #ff7d6dfb
 def _read_rows(path:Path | None, dataset:str)->list[Any]:
     "Rows of an edition in the file or folder, or from the hub without one; raises `UsageError`."
-    if path and path.is_dir() and (path/_FILES[dataset]).is_file(): path = path/_FILES[dataset]
+    if path and (path/_FILES[dataset]).is_file(): path = path/_FILES[dataset]
     return _read_saved(path, dataset) if path is None or path.is_dir() else _read_published(path)
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #b12f6cd6

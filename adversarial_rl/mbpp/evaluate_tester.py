@@ -26,7 +26,6 @@ from ..model.players import Discriminator, Generator, load_trained, make_players
 from ..problems.problem import fingerprint, Problem
 from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tables import check_document, markdown_table, write_table
-from ..record.tracking import progress_bar
 
 # %% ../../nbs/08_mbpp/09_evaluate_tester.ipynb #9cf0fdc8
 @dataclass
@@ -54,11 +53,7 @@ def compare_testers(generator:Generator, discriminator:Discriminator, problems:l
               'random inputs': baseline_suites(random_inputs, left, n, seed, limits=LIMITS),
               'boundary values': baseline_suites(boundary_values, left, n, seed, limits=LIMITS),
               'baseline tests': [list(c.golden) for c in cases]}
-    testers = {}
-    with progress_bar(len(suites), unit='tester') as bar:
-        for name, tests in suites.items():
-            testers[name] = evaluate_tester(cases, tests)
-            bar.update()
+    testers = {name: evaluate_tester(cases, tests) for name, tests in suites.items()}
     return TesterComparison(testers, len(left), len(problems) - len(left), sum(len(c.wrong) for c in cases),
                             sum(len(c.left_out) for c in cases))
 
@@ -67,15 +62,14 @@ def markdown(compared:TesterComparison)->str:
     "The table of testers, and the sizes of what was measured."
     head = [f'{compared.problems} held-out problems', 'validity of distinct tests', 'distinct', 'mutation score',
             'best-of-n gain', 'fidelity', 'valid tests a problem']
+    testers = compared.testers
     rows = [[name, f.validity_of_distinct, f'{f.distinct:.3f}', f.mutation_score, f.best_of_n_gain, f.fidelity,
-             f'{f.usable.mean:.1f}'] for name, f in compared.testers.items()]
-    broken = compared.left_out_problems
-    left = f'; {broken} problems whose reference fails all its tests are left out' if broken else ''
-    most = next(iter(compared.testers.values())).most_gain
-    counts = ', '.join(str(f.fidelity_problems) for f in compared.testers.values())
+             f'{f.usable.mean:.1f}'] for name, f in testers.items()]
     notes = (f'95% intervals over problems. {compared.wrong} wrong mutants; {compared.left_out} more that no test '
-             f'separates from the reference are left out{left}. A perfect choice among the programs gains {most}. '
-             f'Fidelity is over the problems where both scores vary: {counts} of them, row by row.')
+             f'separates from the reference are left out, and {compared.left_out_problems} problems whose reference '
+             'fails all its tests. A perfect choice among the programs gains '
+             f'{next(iter(testers.values())).most_gain}. Fidelity is over the problems where both scores vary: '
+             f"{', '.join(str(f.fidelity_problems) for f in testers.values())} of them, row by row.")
     return f'{markdown_table(head, rows)}\n\n{notes}'
 
 # %% ../../nbs/08_mbpp/09_evaluate_tester.ipynb #0fba8216

@@ -34,7 +34,7 @@ from ..grader.execution import Limits
 from ..grader.grading import grade_many
 from ..grader.pool import Job
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
-from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged, Written
+from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged
 from ..model.players import Discriminator, Generator, load_trained
 from ..model.policy import load_model
 from ..problems.problem import fingerprint, Problem
@@ -89,11 +89,11 @@ def make_report(results:list[ProblemRecord], settings:dict[str, Any], left_out:S
                )->Report:
     "The report with its figures."
     programs = [x for r in results for x in r.programs]
-    cut_off = round(sum(x.cut_off for x in programs) / max(1, len(programs)), 4)
-    report = Report(settings, len(results), list(left_out), metrics={},
-                    outcomes=dict(Counter(x.outcome for x in programs).most_common()),
-                    cut_off=None if settings['max_new_tokens'] is None else cut_off,
-                    seconds=round(seconds, 1), libraries=library_versions(), results=results)
+    cut_off = sum(x.cut_off for x in programs) / max(1, len(programs))
+    outcomes = dict(Counter(x.outcome for x in programs).most_common())
+    report = Report(settings, len(results), list(left_out), {}, outcomes,
+                    None if settings['max_new_tokens'] is None else round(cut_off, 4), round(seconds, 1),
+                    library_versions(), results)
     if settings['greedy']: report.metrics['greedy'] = bootstrap([x for x, in report.passed('greedy').values()])
     if settings['samples']: report.metrics |= pass_metrics(list(report.passed('sampled').values()))
     return report
@@ -108,8 +108,7 @@ def report_name(settings:dict[str, Any])->str:
 def write_report(path:Path, report:Report)->None:
     "Write a report, and a copy to the logs of a Slurm job."
     write_json(path, vars(report))
-    if job := os.environ.get('SLURM_JOB_ID'):
-        write_whole(check_writable(f'logs/job_{job}')/path.name, path.read_bytes())
+    if job := os.environ.get('SLURM_JOB_ID'): write_json(check_writable(f'logs/job_{job}')/path.name, vars(report))
 
 def read_report(path:str | Path)->Report:
     "A report from its file."
@@ -120,19 +119,13 @@ def read_report(path:str | Path)->Report:
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #09a21aa5
 def as_table(report:Report)->str:
     "Figures of a report as text."
-    s, left_out = report.settings, len(report.left_out)
-    shown, staged = s['shown_tests'], s['form'] == 'stages'
-    opening = 'the first' if shown == 1 else f'the first {shown}'
-    hidden = f'graded on all but {opening}' if staged else 'graded on the others'
-    graded = hidden if s['hidden_tests'] and shown else 'graded on all'
-    left = f'; left out, as their tests give the answer away: {left_out}' if left_out else ''
-    rows = [f"MBPP {s['dataset']}, {s['split']}: {report.problems} problems; "
-            f'tests: {0 if staged else shown} shown, {graded}{left}']
+    s = report.settings
+    graded = 'hidden tests' if s['hidden_tests'] and s['shown_tests'] else 'all tests'
+    left = f'; left out, as their tests give the answer away: {len(report.left_out)}' if report.left_out else ''
+    rows = [f"MBPP {s['dataset']}, {s['split']}: {report.problems} problems, graded on {graded}{left}"]
     rows += [f'{name:<10} {x.mean:.3f} [{x.low:.3f}, {x.high:.3f}]' for name, x in report.metrics.items()]
     rows.append('outcomes   ' + ', '.join(f'{k} {n}' for k, n in report.outcomes.items()))
-    if report.cut_off:
-        limit = f"{s['max_new_tokens']} tokens or the model's window"
-        rows.append(f'cut off    {report.cut_off:.1%} of the answers, at {limit}')
+    if report.cut_off: rows.append(f"cut off    {report.cut_off:.1%} of the answers, at {s['max_new_tokens']} tokens")
     return '\n'.join(rows)
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #e797b227
@@ -151,7 +144,7 @@ def _batches(problems:list[Problem], writer:ProgramWriter, c:MBPPEvalConfig)->li
     n = max(1, c.rows // max(1, c.samples))
     return [order[i:i + n] for i in range(0, len(order), n)]
 
-def _write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[Written]]:
+def _write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[list[Answer]]]:
     "Greedy and sampled programs of batch `k`, at most `rows` side by side."
     rng = torch.Generator(writer.device)
     rng.manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
@@ -160,17 +153,17 @@ def _write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalCon
     if c.samples:
         counts = [min(c.rows, c.samples - i) for i in range(0, c.samples, c.rows)]
         parts = [writer.write(batch, n, c.temperature, rng) for n in counts]
-        written['sampled'] = [Written(same[0].prompt, [a for w in same for a in w.answers]) for same in zip(*parts)]
+        written['sampled'] = [sum(answers, []) for answers in zip(*parts)]
     return written
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #2a5b62f5
-def _grade_batch(batch:list[Problem], written:dict[str, list[Written]], c:MBPPEvalConfig)->list[ProblemRecord]:
+def _grade_batch(writer:ProgramWriter, batch:list[Problem], written:dict[str, list[list[Answer]]], c:MBPPEvalConfig
+                )->list[ProblemRecord]:
     "Grade the programs of a batch."
-    first = next(iter(written.values()))   # The others have the same prompts
-    records = {p.id: ProblemRecord(p.id, list(c.grading_tests(p)), w.prompt, []) for p, w in zip(batch, first)}
+    records = {p.id: ProblemRecord(p.id, list(c.grading_tests(p)), writer.prompt(p), []) for p in batch}
     jobs: list[tuple[str, Problem, Answer]] = []
     for kind, rows in written.items():
-        for p, w in zip(batch, rows): jobs += [(kind, p, a) for a in w.answers]
+        for p, answers in zip(batch, rows): jobs += [(kind, p, a) for a in answers]
     limits = Limits(wall_seconds=c.timeout_seconds, cpu_seconds=max(1, round(c.timeout_seconds)))
     outcomes = grade_many([Job.of(p, a.program, c.grading_tests(p)) for _, p, a in jobs], limits)
     for (kind, p, a), o in zip(jobs, outcomes):
@@ -192,10 +185,6 @@ class PartialResults:
         if self.path: append_line(self.path, json.dumps(dict(batch=batch, results=[asdict(r) for r in records])))
         self.finished.add(batch)
         self.records += records
-
-    def remove(self)->None:
-        "Remove the file of a complete evaluation."
-        if self.path: self.path.unlink()
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #a8901a1c
 Subject = Bare | Generator | Control | Callable[[str], Any]   # The last: from a prompt to an answer
@@ -242,8 +231,9 @@ class MBPPEvaluator:
             records = {r.id: r for r in partial.records}
             report = make_report([records[p.id] for p in self.problems], settings, self.left_out,
                                  time.perf_counter() - started)
-            if path: write_report(path, report)
-            partial.remove()
+            if path:
+                write_report(path, report)
+                path.with_suffix('.jsonl').unlink()
         return report
 
     def _kept(self, partial:PartialResults)->str:
@@ -255,8 +245,8 @@ class MBPPEvaluator:
         "Write and grade the batches that are not finished."
         with (progress_bar(len(self.problems), len(partial.records), 'problem', show) as bar,
               ThreadPoolExecutor(1) as pool):
-            def settle(k:int, batch:list[Problem], written:dict[str, list[Written]])->None:
-                partial.append(k, _grade_batch(batch, written, self.config))
+            def settle(k:int, batch:list[Problem], written:dict[str, list[list[Answer]]])->None:
+                partial.append(k, _grade_batch(writer, batch, written, self.config))
                 bar.update(len(batch))
             graded = [pool.submit(settle, k, batch, _write_batch(writer, k, batch, self.config))
                       for k, batch in enumerate(_batches(self.problems, writer, self.config))
@@ -271,14 +261,12 @@ def _weights_checksum(model)->str:
 
 def _check_subject(s:SubjectConfig)->None:
     "Raise `UsageError` unless there is one subject; a checkpoint must be there and hold a generator."
-    if sum(map(bool, (s.model, s.checkpoint, s.control != 'none'))) != 1:
-        raise UsageError('give one of --model, --checkpoint and --control')
+    if bool(s.model) == bool(s.checkpoint): raise UsageError('give one of --model and --checkpoint')
     if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
 
 def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
     "What to measure, its name, and a checksum of its weights; raises `UsageError`."
-    _check_subject(s)
-    if s.control != 'none': return Control(s.control), s.control, ''
+    if s.model in Control.KINDS: return Control(s.model), s.model, ''
     if s.checkpoint:
         generator = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
                                  trust_remote_code=s.trust_remote_code)['generator']
