@@ -29,7 +29,14 @@ from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
 from ..mbpp.training import problems_of
-from ..measure.held_out import distinct_share, grade_on_suites, sample_suites, validity_by_problem, Visible
+from adversarial_rl.measure.held_out import (
+    distinct_share,
+    grade_on_suites,
+    program_figures,
+    sample_suites,
+    validity_by_problem,
+    Visible,
+)
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator
@@ -77,8 +84,6 @@ class Meter:
         print(f'{self.spent:.0f} of {self.seconds:.0f} s, step {step}: {values}', flush=True)
 
 # %% ../../nbs/14_lab/05_condition.ipynb #89a9af9c
-_PROGRAM_FIGURES = {'pass_rate': 'solved', 'hidden_pass_rate': 'right', 'hack_rate': 'hack'}   # Of `ProgramResult`
-
 def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:Visible=Visible())->Figures:
     "Pass rates and hack rates, greedy and sampled, with bootstrap intervals over problems."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
@@ -86,8 +91,7 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:
     for temperature, suffix in ((0., ''), (1., '_sampled')):
         programs = generator.programs(generator.write(problems, 1, temperature, rng), problems)
         results = grade_on_suites(problems, programs, [[] for _ in problems], visible)
-        for name, attribute in _PROGRAM_FIGURES.items():
-            figures[name + suffix] = bootstrap([getattr(r, attribute) for r in results])
+        figures |= program_figures(results, suffix)
     return figures
 
 # %% ../../nbs/14_lab/05_condition.ipynb #2c0d6215

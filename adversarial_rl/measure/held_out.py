@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['FRESH', 'validity_by_problem', 'distinct_share', 'Visible', 'fresh_tests', 'with_own', 'is_hack', 'sample_programs',
-           'sample_suites', 'ProgramResult', 'grade_on_suites', 'evaluate_players']
+           'sample_suites', 'ProgramResult', 'grade_on_suites', 'program_figures', 'evaluate_players']
 
 # %% ../../nbs/07_measure/04_held_out.ipynb #44ea1005
 import random
@@ -143,6 +143,11 @@ def grade_on_suites(problems:list[Problem], programs:list[str], groups:Sequence[
                                      is_hack(seen, every)))
     return results
 
+def program_figures(results:Sequence[ProgramResult], suffix:str='')->dict[str, Interval]:
+    "Pass rates and hack rate with 95% intervals over problems, `suffix` at the end of their names."
+    columns = {'pass_rate': 'solved', 'hidden_pass_rate': 'right', 'hack_rate': 'hack'}
+    return {name + suffix: bootstrap([getattr(r, column) for r in results]) for name, column in columns.items()}
+
 # %% ../../nbs/07_measure/04_held_out.ipynb #4474ce08
 def evaluate_players(generator:Generator, discriminator:Discriminator, problems:list[Problem], *,
                      seed:int=0,            # Of the sampling; the same seed gives the same figures
@@ -160,13 +165,8 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
     inputs = [[test_input(t, p.function_name) for p, group in zip(problems, suites) for t in group[k]]
               for k in range(n_suites)]
     survived = [r.survived for r in greedy_results if r.survived is not None]
-    return {'pass_rate': bootstrap([r.solved for r in greedy_results]),
-            'pass_rate_sampled': bootstrap([r.solved for r in sampled_results]),
-            'hidden_pass_rate': bootstrap([r.right for r in greedy_results]),
-            'hidden_pass_rate_sampled': bootstrap([r.right for r in sampled_results]),
-            'hack_rate': bootstrap([r.hack for r in greedy_results]),
-            'hack_rate_sampled': bootstrap([r.hack for r in sampled_results]),
-            'pass_rate_on_opponent_tests': bootstrap(survived),
-            'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
-            'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.),
-            'tests': sum(map(len, inputs)), 'problems': len(problems)}
+    figures = program_figures(greedy_results) | program_figures(sampled_results, '_sampled')
+    figures |= {'pass_rate_on_opponent_tests': bootstrap(survived),
+                'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
+                'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.)}
+    return figures | {'tests': sum(map(len, inputs)), 'problems': len(problems)}

@@ -51,48 +51,18 @@ def _share(passed:dict[str, bool] | None, tests:Sequence[str])->float | None:
     "Share of the tests that passed; None where the grader failed."
     return None if passed is None else sum(passed[t] for t in tests) / len(tests)
 
-# %% ../../nbs/07_measure/05_testers.ipynb #5d2e7f10
-@dataclass
-class _Draft:
-    "A case before its programs are graded."
-    problem: Problem
-    programs: list[str]
-    golden: tuple[str, ...]   # Those that the reference passes
-    pool: tuple[str, ...]
-    mutants: list[Mutant]
-    seen: tuple[str, ...]     # Tests that wrong mutants pass
-
-    def of_program(self, code:str)->Job: return Job.of(self.problem, code, self.golden)
-    def of_mutant(self, m:Mutant)->Job: return Job.of(self.problem, m.source, self.golden + self.pool)
-    def jobs(self)->list[Job]: return [*map(self.of_program, self.programs), *map(self.of_mutant, self.mutants)]
-
-    def case(self, verdicts:_Verdicts)->Case:
-        "The case; a mutant without a verdict is dropped."
-        programs = [ScoredProgram(x, _share(verdicts[self.of_program(x)], self.golden)) for x in self.programs]
-        found = [(m, verdicts[self.of_mutant(m)]) for m in self.mutants]
-        wrong = [ScoredProgram(m.source, _share(passed, self.golden)) for m, passed in found
-                 if passed and not all(passed.values()) and all(passed[t] for t in self.seen)]
-        return Case(self.problem, self.golden, programs, wrong,
-                    left_out=[m for m, passed in found if passed and all(passed.values())])
-
 # %% ../../nbs/07_measure/05_testers.ipynb #4ffa2626
 _POOL = 32   # Random inputs, and as many boundary values
 
-def _make_drafts(problems:list[Problem], programs:list[list[str]], n_mutants:int, seed:int,
-                 visible:Visible|None)->list[_Draft]:
-    "Drafts of cases, without problems whose reference passes none of its tests."
+def _passed_tests(problems:list[Problem], seed:int)->list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    "For each problem the baseline tests that its reference passes, and further tests."
     pools = [baseline_suites(make, problems, _POOL, seed + 10**6, limits=LIMITS)
              for make in (random_inputs, boundary_values)]
     suites = [[*p.baseline_tests, *first, *second] for p, first, second in zip(problems, *pools)]
     valid = validate_many([Job.of(p, tests=tests) for p, tests in zip(problems, suites)], LIMITS)
-    drafts = []
-    for p, codes, tests, flags in zip(problems, programs, suites, valid):
-        n = len(p.baseline_tests)
-        golden = tuple(t for t, ok in zip(tests[:n], flags[:n]) if ok)
-        pool = tuple(t for t, ok in zip(tests[n:], flags[n:]) if ok)
-        seen = tuple(t for t in visible.tests(p) if t in golden) if visible else ()
-        if golden: drafts.append(_Draft(p, codes, golden, pool, mutants(p.reference_solution, n_mutants, seed), seen))
-    return drafts
+    passed = [[t if ok else '' for t, ok in zip(tests, flags)] for tests, flags in zip(suites, valid)]
+    ends = [len(p.baseline_tests) for p in problems]
+    return [(tuple(filter(None, row[:n])), tuple(filter(None, row[n:]))) for row, n in zip(passed, ends)]
 
 # %% ../../nbs/07_measure/05_testers.ipynb #37d25b7c
 def make_cases(problems:list[Problem],
@@ -102,9 +72,19 @@ def make_cases(problems:list[Problem],
                visible:Visible|None=None     # Wrong mutants pass these tests; any tests by default
               )->list[Case]:
     "Grade programs and mutants in one batch; problems whose reference passes none of its tests are left out."
-    drafts = _make_drafts(problems, programs, n_mutants, seed, visible)
-    verdicts = _graded([job for d in drafts for job in d.jobs()])
-    return [d.case(verdicts) for d in drafts]
+    drafts = [(p, golden, [Job.of(p, x, golden) for x in codes],
+               [(m, Job.of(p, m.source, golden + pool)) for m in mutants(p.reference_solution, n_mutants, seed)])
+              for p, codes, (golden, pool) in zip(problems, programs, _passed_tests(problems, seed)) if golden]
+    verdicts = _graded([job for _, _, written, made in drafts for job in (*written, *[job for _, job in made])])
+    cases = []
+    for p, golden, written, made in drafts:
+        seen = [t for t in visible.tests(p) if t in golden] if visible else []
+        found = [(m, passed) for m, job in made if (passed := verdicts[job])]
+        wrong = [ScoredProgram(m.source, _share(passed, golden)) for m, passed in found
+                 if not all(passed.values()) and all(passed[t] for t in seen)]
+        cases.append(Case(p, golden, [ScoredProgram(job.code, _share(verdicts[job], golden)) for job in written],
+                          wrong, left_out=[m for m, passed in found if all(passed.values())]))
+    return cases
 
 # %% ../../nbs/07_measure/05_testers.ipynb #c0ae5e81
 def spearman(a:Sequence[float], b:Sequence[float])->float | None:
