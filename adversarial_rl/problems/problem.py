@@ -71,11 +71,12 @@ def syntax_mistake(source:str # Any text
 _FIELDS = {f.name: str if f.type is str else list for f in fields(Problem)}
 _DIFFICULTIES = ('easy', 'medium', 'hard')
 
-def _value_mistake(value:Any, kind:type)->str|None:
+def _value_mistake(value:object, kind:type)->str|None:
     "The mistake in the value of one field, or None."
     if not isinstance(value, kind): return f'must be a {kind.__name__}, found {type(value).__name__}'
-    if isinstance(value, str): return None if value.strip() else 'is empty'
-    return None if all(isinstance(x, str) for x in value) else 'must hold strings only'
+    if isinstance(value, str) and not value.strip(): return 'is empty'
+    if isinstance(value, list) and not all(isinstance(x, str) for x in value): return 'must hold strings only'
+    return None
 
 def signature_mistake(signature:str)->str|None:
     "The mistake in a function's first line, or None."
