@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['prompt_rows', 'enough_rows', 'check_rows', 'load_learner', 'StopCallback', 'SettingsCallback', 'MetricsCallback',
-           'train_with_trl', 'train_and_report', 'train', 'run', 'main']
+           'train_with_trl', 'train_and_report', 'train', 'run']
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e56bd590
 import hashlib
@@ -23,7 +23,7 @@ from typing import Any
 import torch
 from transformers.trainer_callback import ExportableState, TrainerCallback, TrainerState
 
-from ..core import commands
+from ..core.commands import grpo_code_execution as main
 from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
 from ..core.files import write_json
 from ..core.machine import Platform, platform
@@ -278,10 +278,6 @@ def train(s:GRPOSettings)->dict[str, Any]:
 def run(s:GRPOSettings)->None:
     "The command `grpo_code_execution`."
     train_and_report(s, train)
-
-def main(argv:list[str]|None=None)->int:
-    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
-    return commands.grpo_code_execution(argv)
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #4a5b0a58
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['NAMES', 'normalised', 'unpredictable', 'predicted', 'Judged', 'judge', 'Game', 'SharedOpponent', 'make_opponent',
-           'GameCallback', 'prediction_rewards', 'train', 'run', 'main']
+           'GameCallback', 'prediction_rewards', 'train', 'run']
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #6c30352d
 import ast
@@ -20,7 +20,7 @@ from typing import Any
 
 from transformers.trainer_callback import TrainerCallback
 
-from ..core import commands
+from ..core.commands import grpo_code_game as main
 from ..core.errors import UsageError
 from ..core.files import write_json
 from ..core.machine import available_cores, Platform
@@ -268,10 +268,6 @@ def train(s:CodeGameSettings)->dict[str, Any]:
 def run(s:CodeGameSettings)->None:
     "The command `grpo_code_game`."
     train_and_report(s, train)
-
-def main(argv:list[str]|None=None)->int:
-    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
-    return commands.grpo_code_game(argv)
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #98b7fdef
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

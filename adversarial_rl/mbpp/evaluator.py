@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Subject', 'ProgramRecord', 'ProblemRecord', 'Report', 'make_report', 'report_name', 'write_report', 'read_report',
-           'as_table', 'write_samples', 'PartialResults', 'MBPPEvaluator', 'run', 'main']
+           'as_table', 'write_samples', 'PartialResults', 'MBPPEvaluator', 'run']
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #aeb666c4
 import contextlib
@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from ..core.commands import evaluate_mbpp
+from ..core.commands import evaluate_mbpp as main
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import append_line, check_writable, locked, write_json, write_whole
 from ..core.machine import library_versions, platform
@@ -287,10 +287,6 @@ def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     print(f'{as_table(report)}\n{report.seconds:.0f} s; every answer is in {path}')
     if c.split == 'all' and not c.num_questions:
         print(f"MBPP+: {write_samples(path.with_suffix('.samples.jsonl'), report)}")
-
-def main(argv:list[str] | None=None)->int:
-    "Run the command; the exit code is 0, 2 for a mistake, 130 for Ctrl-C."
-    return evaluate_mbpp(argv)
 
 # %% ../../nbs/08_mbpp/06_evaluator.ipynb #a7112655
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

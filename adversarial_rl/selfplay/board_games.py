@@ -116,23 +116,19 @@ class Position:
         "The moves that keep the position's value."
         return [move for move, value in self.moves.items() if value == max(self.moves.values())]
 
-def _position(state:'pyspiel.State', value_of:Callable[['pyspiel.State'], float])->Position:
-    "A position, given the value of those that follow it."
-    if state.is_terminal(): return Position(state, state.returns()[0], {})
-    sign = 1 if state.current_player() == 0 else -1
-    moves = {a: sign * value_of(state.child(a)) for a in state.legal_actions()}
-    return Position(state, sign * max(moves.values()), moves)
-
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #ae00be40
 @cache
 def solve(name:str='tic_tac_toe')->dict[str, Position]: # Keyed by `str(state)`
     "Every position of an open game."
     positions: dict[str, Position] = {}
-    def value_of(state:'pyspiel.State')->float:
-        key = str(state)
-        if key not in positions: positions[key] = _position(state, value_of)
+    def search(state:'pyspiel.State')->float:
+        key, moves = str(state), dict[int, float]()
+        if key in positions: return positions[key].value
+        sign = 1 if state.current_player() == 0 else -1
+        for a in state.legal_actions(): moves[a] = sign * search(state.child(a))
+        positions[key] = Position(state, sign * max(moves.values()) if moves else state.returns()[0], moves)
         return positions[key].value
-    value_of(load_game(name).new_initial_state())
+    search(load_game(name).new_initial_state())
     return positions
 
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #9a333b3f
