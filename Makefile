@@ -20,7 +20,7 @@ train: .venv/installed
 test: checked
 	$(PYTEST) -m 'not slow' tests
 
-# Before a release, and every week on GitHub: also trainings, kills, companions, browsers, page, site and engines.
+# Before a release, and every week on GitHub: also trainings, kills, companions, page, site and engines.
 test-all: checked
 	@$(MAKE) -s .venv/site/installed || echo 'jupyter-book cannot be installed here, so the site is not tested'
 	$(PYTEST) tests
@@ -59,11 +59,12 @@ compare: .venv/installed
 	$(LAB) nbs/experiments/03_comparison.ipynb --results RESULTS.md nbs/experiments/03_comparison.ipynb
 	$(LAB) nbs/experiments/03_comparison.ipynb --what rewards --seconds 60 --marks 3 --results nbs/experiments/03_comparison.ipynb
 
-# RESULTS.md's tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
+# The tables of speed and memory (about a quarter of an hour; leave the machine alone meanwhile).
 # EvalPlus's check needs none of its forty dependencies that is not installed already.
 bench: .venv/installed
 	$(PIP) --no-deps evalplus 'sandlock>=0.9'
-	$(LAB) bench --results RESULTS.md
+	$(LAB) nbs/experiments/20_bench_graders.ipynb --only graders --results RESULTS.md
+	$(LAB) nbs/experiments/21_bench_models.ipynb --results nbs/experiments/21_bench_models.ipynb
 
 # The bundled models, trained again from random weights, seed 0.
 starter: .venv/installed-games

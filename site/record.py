@@ -120,13 +120,14 @@ def record_training(options):
 
 def notebook_03():
     "What the cells of nbs/train/03 define: TESTS, GRADERS and CHEATS."
+    from IPython.core.inputtransformer2 import TransformerManager
     cells = json.loads((ROOT/'nbs'/'train'/'03_fool_the_grader.ipynb').read_text())['cells']
     space = {}
     with contextlib.chdir(ROOT):
         for cell in cells:
             source = ''.join(cell['source'])
             if 'verdicts = ' in source: break
-            if cell['cell_type'] == 'code': exec(source, space)
+            if cell['cell_type'] == 'code': exec(TransformerManager().transform_cell(source), space)   # Knows %pip
     return space
 
 

@@ -10,7 +10,7 @@ import pytest
 from adversarial_rl.lab.__main__ import load_notebook, main
 
 ROOT = Path(__file__).parent.parent
-NOTEBOOKS = sorted((ROOT/'nbs'/'experiments').glob('*.ipynb'))
+NOTEBOOKS = [p for p in sorted((ROOT/'nbs'/'experiments').glob('*.ipynb')) if '"#| lab' in p.read_text()]
 HEAVY = ('torch', 'transformers', 'trl')
 
 

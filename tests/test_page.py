@@ -123,7 +123,7 @@ def test_curriculum_and_board_games_are_the_library_s(tmp_path):
     adapter = record.RECORDED/TRAINED['tic_tac_toe'][-1]['learner']
     found = run_node('games.mjs', tmp_path, model=str(ROOT/'checkpoints'/'starter_games'), adapter=str(adapter),
                      curriculum=json.loads((tmp_path/'curriculum.json').read_text()), boards=boards,
-                     measured=measured, hands=[])
+                     measured=measured)
     known = [[p.description, p.function_signature, p.reference_solution, split]
              for split in SPLITS for p in map(to_problem, curriculum(split))]
     assert sorted(found['problems']) == sorted(known)

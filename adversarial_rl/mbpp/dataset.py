@@ -88,6 +88,7 @@ def _read_saved(folder:Path | None, dataset:str)->list[Any]:
     except Exception as e: raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
     return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
 
+# %% ../../nbs/08_mbpp/01_dataset.ipynb #ff7d6dfb
 def _read_rows(path:Path | None, dataset:str)->list[Any]:
     "Rows of an edition in the file or folder, or from the hub without one; raises `UsageError`."
     if path and (path/_FILES[dataset]).is_file(): path = path/_FILES[dataset]

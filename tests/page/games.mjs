@@ -1,6 +1,5 @@
 // Runs the page's board games and curriculum in node: node games.mjs FOLDER. Reads asked.json, writes answered.json.
 import { writeFile } from 'node:fs/promises';
-import { see as seePoker, MOVES } from '../../site/boards/kuhn_poker.js';
 import { answerProbabilities } from '../../site/boards/player.js';
 import { best, moves, nameOf, result, see, toMove } from '../../site/boards/tic_tac_toe.js';
 import { Curriculum } from '../../site/play/curriculum.js';
@@ -27,9 +26,5 @@ await writeFile(
         moves(board).map((move) => nameOf(move, toMove(board))),
       ),
     ),
-    hands: asked.hands.map(([card, before]) => [
-      seePoker(card, before),
-      answerProbabilities(model, seePoker(card, before), MOVES),
-    ]),
   }),
 );
