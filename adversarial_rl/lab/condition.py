@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['Figures', 'MakeTrainer', 'processor_seconds', 'Meter', 'pass_rates', 'tester_figures', 'ConditionConfig',
-           'own_trainer', 'train_for', 'validation_split', 'run_condition', 'cost', 'write_run', 'run', 'main']
+           'own_trainer', 'train_for', 'validation_split', 'run_condition', 'cost', 'write_run', 'run']
 
 # %% ../../nbs/14_lab/05_condition.ipynb #ad2b6357
 import hashlib
@@ -69,19 +69,16 @@ class Meter:
 
     def goes_on(self, step:int # Steps taken
                )->bool:
-        "Whether time is left; called before the first step and after each."
+        "Whether time is left; called before the first step and after each. Measures, prints and keeps figures."
         if self.started is not None: self.spent += processor_seconds() - self.started
         passed = 1 + int(self.spent / self.seconds * self.marks)
-        if passed > self.passed and (step or self.at_start): self.add_row(step)
+        if passed > self.passed and (step or self.at_start):
+            figures = self.measure()
+            self.rows.append(dict(seconds=round(self.spent, 2), step=step) | figures)
+            values = ', '.join(f'{k} {x.mean if isinstance(x, Interval) else x:.3f}' for k, x in figures.items())
+            print(f'{self.spent:.0f} of {self.seconds:.0f} s, step {step}: {values}', flush=True)
         self.passed, self.started = passed, processor_seconds()
         return self.spent < self.seconds
-
-    def add_row(self, step:int):
-        "Measure, and print and keep the figures."
-        figures = self.measure()
-        self.rows.append(dict(seconds=round(self.spent, 2), step=step) | figures)
-        values = ', '.join(f'{k} {x.mean if isinstance(x, Interval) else x:.3f}' for k, x in figures.items())
-        print(f'{self.spent:.0f} of {self.seconds:.0f} s, step {step}: {values}', flush=True)
 
 # %% ../../nbs/14_lab/05_condition.ipynb #89a9af9c
 def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:Visible=Visible())->Figures:
@@ -230,9 +227,5 @@ def run(argv:list[str]):
     condition, config, ppo, _ = parse_config(kinds, argv, about, 'python -m adversarial_rl.lab.condition')
     write_run(config.output_dir, lambda: run_condition(condition, config, ppo))
 
-def main(argv:list[str] | None=None)->int:
-    "Run the command; the exit code is 0, 2 for a usage error, 130 for Ctrl-C."
-    return guarded(run, argv)
-
 # %% ../../nbs/14_lab/05_condition.ipynb #79bc0c9e
-if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())
+if __name__ == '__main__' and '__file__' in globals(): sys.exit(guarded(run))
