@@ -58,41 +58,12 @@ def model_config(name:str # A bundled model, a folder, or a name on the hub
         raise UsageError(f'model {name}: has no config.json here ({one_line(e)[:80]}); name a folder that holds one, '
                          f"or a Qwen2.5 of {', '.join(list(SHAPES)[1:])}")
 
-# %% ../../nbs/09_game/08_plan.ipynb #5c73d6b5
+# %% ../../nbs/09_game/08_plan.ipynb #ed4f0e8a
 _LAYER_SECONDS, _BANDWIDTH, _FILL, _ROWS = 1.5e-3, 0.6, 0.6, 256
-
-@dataclass
-class _Model:
-    "What time depends on."
-    weights: float       # Bytes
-    width: int           # Bytes of a number
-    layers: int
-    token_bytes: float   # Keys and values of one token
-
-    @classmethod
-    def of(cls, config:Any, weights:float, dtype:str)->'_Model': # `config` of transformers
-        from adversarial_rl.model.decoding import kv_numbers
-        width, layers = 4 if dtype == 'float32' else 2, config.num_hidden_layers
-        return cls(weights, width, layers, 2 * width * kv_numbers(config) * layers)
-
-def _sampling_seconds(model:_Model, card:Card, rows:int, limits:list[int], prompt:int)->float:
-    "Seconds until `rows` transcripts are written."
-    seconds, length = 0., prompt + sum(limits) / 2
-    for start in range(0, rows, _ROWS):
-        side_by_side = min(_ROWS, rows - start)
-        read = model.weights + side_by_side * length * model.token_bytes
-        seconds += sum(limits) * (model.layers * _LAYER_SECONDS + read / (card.bandwidth * _GB * _BANDWIDTH))
-    return seconds
-
-# %% ../../nbs/09_game/08_plan.ipynb #87230e83
 _REACHED, _PROGRAMS = 0.25, 50.
 
-def _update_seconds(model:_Model, card:Card, tokens:float, ppo:PPOConfig)->float:
-    "Seconds that one update takes for transcripts with so many tokens together."
-    passes = 1 + bool(ppo.kl_coef) + ppo.ppo_epochs * (2 + ppo.gradient_checkpointing)
-    return 2 * model.weights / model.width * passes * tokens / (card.speed * 1e12 * _REACHED)
+def _dtype(config:TrainingConfig)->str: return 'float16' if config.dtype == 'auto' else config.dtype
 
-# %% ../../nbs/09_game/08_plan.ipynb #ed4f0e8a
 @dataclass
 class Plan:
     "What a run takes."
@@ -113,18 +84,30 @@ class _Costs:
     config: TrainingConfig
     ppo: PPOConfig
     assumed: PlanConfig
-    model: _Model
+    weights: float   # Bytes of the model
+    shape: Any       # `config` of transformers
 
     def __post_init__(self):
+        from adversarial_rl.model.decoding import kv_numbers
         stages, limit = stages_named(self.config.stages), self.config.max_new_tokens
         self.card, self.generator = CARDS[self.assumed.gpu], stage_limits(limit, stages)
         self.discriminator = stage_limits(limit, [TEST_STAGE])
+        self.width = 4 if _dtype(self.config) == 'float32' else 2   # Bytes of a number
+        self.token_bytes = 2 * self.width * kv_numbers(self.shape) * self.shape.num_hidden_layers   # Keys and values
 
     def sampling(self, rows:int, limits:list[int])->float:
-        "Seconds of sampling, shared by all processes."
-        if not rows: return 0.
-        mine = -(-rows // self.assumed.gpus)
-        return _sampling_seconds(self.model, self.card, mine, limits, self.assumed.prompt_tokens)
+        "Seconds until `rows` transcripts are written, shared by all processes."
+        seconds, length, mine = 0., self.assumed.prompt_tokens + sum(limits) / 2, -(-rows // self.assumed.gpus)
+        for start in range(0, mine, _ROWS):
+            read = self.weights + min(_ROWS, mine - start) * length * self.token_bytes
+            reading = read / (self.card.bandwidth * _GB * _BANDWIDTH)
+            seconds += sum(limits) * (self.shape.num_hidden_layers * _LAYER_SECONDS + reading)
+        return seconds
+
+    def updating(self, tokens:float)->float:
+        "Seconds that one update takes for transcripts with so many tokens together."
+        passes = 1 + bool(self.ppo.kl_coef) + self.ppo.ppo_epochs * (2 + self.ppo.gradient_checkpointing)
+        return 2 * self.weights / self.width * passes * tokens / (self.card.speed * 1e12 * _REACHED)
 
     def step(self, step:Step)->tuple[int, float, dict[str, float]]:
         "Transcripts, tokens and seconds of one step."
@@ -137,7 +120,7 @@ class _Costs:
         programs, suites = written['generator'][0], written['discriminator'][0]
         return programs + suites, sum(n * sum(own) * _FILL for n, own in written.values()), dict(
             sampling=sum(self.sampling(n, own) for n, own in written.values()),
-            updates=_update_seconds(self.model, self.card, read, self.ppo), grading=(programs + 2 * suites) / _PROGRAMS)
+            updates=self.updating(read), grading=(programs + 2 * suites) / _PROGRAMS)
 
     def measuring(self, steps:int, evaluation:EvaluationConfig)->float:
         "Seconds of the evaluations before, during and after training."
@@ -147,17 +130,15 @@ class _Costs:
         return 2 * own + times * -(-evaluation.mbpp_eval_num_questions // 64) * self.sampling(64, self.generator)
 
 # %% ../../nbs/09_game/08_plan.ipynb #8510a699
-def _dtype(config:TrainingConfig)->str: return 'float16' if config.dtype == 'auto' else config.dtype
-
 def plan_run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig, assumed:PlanConfig)->Plan:
     "What a run will take; raises `UsageError` for settings that do not fit together and for unknown models."
     from adversarial_rl.model.footprint import memory_estimate
-    model, dtype = model_config(config.generator_model), _dtype(config)
+    model = model_config(config.generator_model)
     own = replace(config, problems_per_step=-(-config.problems_per_step // assumed.gpus))   # Of one process
-    memory = memory_estimate(own, ppo, model, dtype, prompt=assumed.prompt_tokens,
+    memory = memory_estimate(own, ppo, model, _dtype(config), prompt=assumed.prompt_tokens,
                              gpu=CARDS[assumed.gpu].memory * _GB)
     bases = 1 if config.generator_model == config.discriminator_model else 2
-    costs = _Costs(config, ppo, assumed, _Model.of(model, memory['weights'] / bases, dtype))
+    costs = _Costs(config, ppo, assumed, memory['weights'] / bases, model)
     steps = schedule(config, len(config.stages))
     plan = Plan(memory, {name: sum(s.learner == name for s in steps) for name in ('generator', 'discriminator')})
     for step in steps:
