@@ -63,8 +63,8 @@ compare: .venv/installed
 # EvalPlus's check needs none of its forty dependencies that is not installed already.
 bench: .venv/installed
 	$(PIP) --no-deps evalplus 'sandlock>=0.9'
-	$(LAB) nbs/experiments/20_bench_graders.ipynb --only graders --results RESULTS.md
-	$(LAB) nbs/experiments/21_bench_models.ipynb --results nbs/experiments/21_bench_models.ipynb
+	$(LAB) nbs/experiments/10_bench_graders.ipynb --only graders --results RESULTS.md
+	$(LAB) nbs/experiments/11_bench_models.ipynb --results nbs/experiments/11_bench_models.ipynb
 
 # The bundled models, trained again from random weights, seed 0.
 starter: .venv/installed-games

@@ -27,12 +27,12 @@ def test_contents_are_all_notebooks_in_the_order_of_their_folders():
 
 
 @pytest.mark.parametrize('link, target', [
-    ('../09_game/02_round.ipynb#top', '../09_game/02_round.ipynb#top'), ('../train', '../train/index.md'),
+    ('../09_game/01_round.ipynb#top', '../09_game/01_round.ipynb#top'), ('../train', '../train/index.md'),
     ('../lessons', '../lessons/00_syllabus.ipynb'), ('../../RESULTS.md', '../../RESULTS.md'), ('#here', '#here'),
     ('../../configs', f'{sources.REPOSITORY}/tree/main/configs'),
     ('../../configs/t4.yaml', f'{sources.REPOSITORY}/blob/main/configs/t4.yaml'), ('https://x.org', 'https://x.org')])
 def test_a_link_is_turned_towards_the_site(link, target):
-    turned = sources.Links(Path('nbs/05_learn/07_ppo.ipynb'), KNOWN)
+    turned = sources.Links(Path('nbs/05_learn/03_ppo.ipynb'), KNOWN)
     assert turned(f'[`a`]({link}) and `[a](b)`') == f'[`a`]({target}) and `[a](b)`'
 
 
@@ -45,7 +45,7 @@ def test_badges_become_words_and_a_missing_file_ends_the_build():
 
 
 def test_a_notebook_is_shown_without_marks_and_hidden_cells():
-    path = Path('nbs/05_learn/07_ppo.ipynb')
+    path = Path('nbs/05_learn/03_ppo.ipynb')
     shown = sources.shown_notebook(path, sources.Links(path, KNOWN))
     code = [c for c in shown['cells'] if c['cell_type'] == 'code']
     assert not [c for c in code if '#|' in c['source'] or 'nbdev_export' in c['source']]

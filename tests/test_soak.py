@@ -2,7 +2,7 @@
 
 A third are programs of `hostile`. The others are honest: programs that share a process, programs with one of their own,
 and scripts. Among them are tests that attack their judge, programs that never end and programs that take all memory.
-SOAK_JOBS=50000 sets another number, SOAK_RESULTS=nbs/experiments/22_other_measurements.ipynb writes the table.
+SOAK_JOBS=50000 sets another number, SOAK_RESULTS=nbs/experiments/12_other_measurements.ipynb writes the table.
 """
 import os
 import sys

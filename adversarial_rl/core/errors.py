@@ -51,6 +51,7 @@ def _stopped_by_signals()->Iterator[None]:
     finally:
         for s, handler in usual.items(): signal.signal(s, handler)
 
+# %% ../../nbs/01_core/01_errors.ipynb #1a4f1eca
 @contextlib.contextmanager
 def says_what_is_kept(kept:Callable[[], str] # The message, such as where results are
                      )->Iterator[None]:
@@ -83,6 +84,7 @@ def guarded(main:Callable[[list[str]], object], # Gets the arguments
         return 128 + number
     return 0
 
+# %% ../../nbs/01_core/01_errors.ipynb #79fccf1e
 def failed(message:str, code:int)->int:
     "Print an error on stderr and return the exit code."
     print(f'error: {message}', file=sys.stderr)

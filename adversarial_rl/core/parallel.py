@@ -52,6 +52,7 @@ def is_first_process()->bool:
     "Whether this is the first process, the one that writes."
     return _process['rank'] == 0
 
+# %% ../../nbs/01_core/07_parallel.ipynb #0bf9ce4a
 def world()->int:
     "Number of processes in this run."
     return _process['world']

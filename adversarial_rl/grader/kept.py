@@ -59,6 +59,7 @@ def _gifts(scope:Scope)->tuple[dict[str, _Place], list[tuple[_Place, list[str]]]
         if not is_call and scope.instance(x): uses.append((_place(x), called.get(id(x), [])))
     return given, uses
 
+# %% ../../nbs/03_grader/29_kept.ipynb #752ca195
 def changes_given(scope:Scope)->bool:
     "Whether tests change a container after an object of the program has got it, and then ask an object without it."
     given, uses = _gifts(scope)

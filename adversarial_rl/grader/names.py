@@ -33,6 +33,7 @@ def _scopes(table:symtable.SymbolTable)->Iterator[symtable.SymbolTable]:
     yield table
     for child in table.get_children(): yield from _scopes(child)
 
+# %% ../../nbs/03_grader/19_names.ipynb #e20bc413
 @lru_cache(1 << 11)
 def names_in(test:str)->Names:
     "The names in a test; none where it does not parse."
@@ -80,6 +81,7 @@ def _guess(x:Names)->Providers:
     if given | nobody == theirs: given = nobody = frozenset()
     return Providers(frozenset(theirs - given - nobody), frozenset(given), x.modules, frozenset(nobody))
 
+# %% ../../nbs/03_grader/19_names.ipynb #cf083650
 @lru_cache(1 << 11)
 def names_under_test(test:str,                       # Source
                      entry_points:tuple[str, ...]=() # All that it may ask of the program; guessed where none is stated

@@ -33,6 +33,8 @@ from ..grader.test_cases import entry_points
 from .rewards import execution_rewards, test_rewards
 from .settings import grpo_arguments, GRPOSettings, ModelSettings, newest_whole, TRLSettings
 from ..learn.scoring import overflow
+
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #f319b0a4
 from ..mbpp.training import interval_evaluation, mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot
 from ..model.agents import as_prompt, chats
@@ -70,6 +72,7 @@ def enough_rows(rows:list[dict[str, Any]],
     print(f'prompts: {len(rows)}, repeated to fill a step of {step}')
     return rows * math.ceil(step / len(rows))
 
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #e2e4e0fc
 def check_rows(policy:Any,                # With a model and a tokenizer
                rows:list[dict[str, Any]]
               )->None:
@@ -128,6 +131,7 @@ def _flat(values:Mapping[str, Any], before:str='')->dict[str, str]:
         flat |= _flat(value, f'{name}.') if isinstance(value, dict) else {name: str(value)}
     return {k: v for k, v in flat.items() if k not in _FREE}
 
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #478e14b4
 class SettingsCallback(TrainerCallback, ExportableState):
     "Keeps a run's settings in the state file of each checkpoint."
     def __init__(self, settings:TRLSettings, rows:list[dict[str, Any]]): # What the run samples from
@@ -213,6 +217,7 @@ def _first_process()->bool:
     "Whether this is the only process, or the first of those that a launcher started."
     return os.environ.get('RANK', '0') == '0'
 
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #50e3c571
 def train_with_trl(s:TRLSettings,
                    rows:Callable[[Any], list[dict[str, Any]]],         # Rows of the dataset, given the tokenizer
                    rewards:list[Any], *,                               # Functions that TRL calls

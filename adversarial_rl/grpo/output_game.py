@@ -33,6 +33,8 @@ from .rewards import text_of, whole_program
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..mbpp.writers import Bare
 from ..model.agents import Agent, as_prompt, chats, Local, Source
+
+# %% ../../nbs/10_grpo/03_output_game.ipynb #d0f2343a
 from ..model.policy import load_model, Policy
 from ..problems.printing import prediction_prompt, printing_prompts
 

@@ -57,6 +57,7 @@ def runs_of(conditions:Sequence[str], seeds:Sequence[int], output:str|Path)->Run
     "The runs of an experiment; each has the folder `output/condition/seed`."
     return {c: [Run(c, seed, Path(output, c, str(seed))) for seed in seeds] for c in conditions}
 
+# %% ../../nbs/14_lab/01_experiment.ipynb #f93754d5
 def cost_of(runs:Runs # Their results have `platform` and `processor_seconds`
            )->tuple[str, float]:
     "The machines' names, and core-hours in all."
@@ -71,6 +72,7 @@ class Condition:
     label: str        # In tables and figures
     flags: str = ''
 
+# %% ../../nbs/14_lab/01_experiment.ipynb #1ea18c30
 @dataclass(frozen=True)
 class Experiment:
     "Conditions times seeds."
@@ -118,6 +120,7 @@ def _finish(experiment:Experiment, run:Run, code:int)->str:
     write_json(run.folder/'finished.json', experiment.record(run))
     return label
 
+# %% ../../nbs/14_lab/01_experiment.ipynb #294726cc
 def execute(experiment:Experiment, runs:Sequence[Run]):
     "Execute runs, one per core at a time; raises `UsageError` if one fails. It leaves no process behind."
     waiting, cores = list(runs), _free_cores()
@@ -147,6 +150,7 @@ def read_kept(path:str|Path)->list[dict[str, Any]]:
     except (ValueError, TypeError): pass
     raise UsageError(f'{path}: not a file of kept runs; name another, or fetch it again')
 
+# %% ../../nbs/14_lab/01_experiment.ipynb #7862e871
 class KeptRuns:
     "A file of kept runs."
     def __init__(self, path:str|Path # A missing file is an empty one
@@ -204,6 +208,7 @@ class KeptConfig(LabConfig):
     kept: str = setting('', 'file of results that travels with the project, such as data/curve.jsonl: its runs are not '
                             'repeated, and new ones are added')
 
+# %% ../../nbs/14_lab/01_experiment.ipynb #ed641f60
 def run_experiment(experiment:Experiment, config:LabConfig):
     "Do the missing runs, print the table, draw the figure. `UsageError` if a run fails or the document has no marks."
     seeds = list(dict.fromkeys(config.seeds))

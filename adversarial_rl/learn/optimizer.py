@@ -80,6 +80,7 @@ class _LossScale:
 # %% ../../nbs/05_learn/06_optimizer.ipynb #bbfc5009
 MAX_GRAD_NORM = 1.0
 
+# %% ../../nbs/05_learn/06_optimizer.ipynb #c96affca
 class Optimizer:
     "AdamW for one player's adapter and value head."
     def __init__(self, policy, name:str, config:PPOConfig, value_learning_rate:float):

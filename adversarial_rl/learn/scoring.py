@@ -74,6 +74,7 @@ def _first_of_trees(length:np.ndarray, shared:np.ndarray, cost:Callable)->np.nda
         nodes = tokens if first[i] else joined
     return first
 
+# %% ../../nbs/05_learn/05_scoring.ipynb #1dd7971e
 def _sorted_texts(ids:torch.Tensor, used:torch.Tensor)->tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     "In sorted order: each text's row, tokens (-1 beyond its end), length, and tokens shared with the one before."
     length = lengths(used).cpu().numpy()
@@ -93,6 +94,7 @@ def _node_numbers(new:np.ndarray,  # (B, T) bool, tokens that a text adds to its
     count = (new.ravel().cumsum() - 1).reshape(new.shape) - before[tree][:, None]
     return np.maximum.accumulate(np.where(new, tree[:, None] * size.max() + count, 0))
 
+# %% ../../nbs/05_learn/05_scoring.ipynb #a9c71a80
 def grow(ids:torch.Tensor,   # (B, T) token ids, right-padded
          used:torch.Tensor,  # (B, T) bool, tokens that are scored
          hidden:int          # Numbers in a state of the model
@@ -138,6 +140,7 @@ def _different(batch:Batch)->tuple[torch.Tensor, torch.Tensor]:
 # %% ../../nbs/05_learn/05_scoring.ipynb #a47e3d18
 _CPU_ROWS = 32   # Sequences read at a time on a CPU
 
+# %% ../../nbs/05_learn/05_scoring.ipynb #c6fb255b
 class Scorer:
     "Scores tokens for one player, as many sequences at a time as fit into memory."
     def __init__(self, policy, name:str, micro_batch:int):

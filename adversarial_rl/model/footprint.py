@@ -97,6 +97,7 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
             'sampling': _sampling_bytes(shape, rows, length, width),
             'learning': _learning_bytes(shape, tokens, width, ppo.gradient_checkpointing)}
 
+# %% ../../nbs/06_model/06_footprint.ipynb #19b22f53
 def peak(parts:dict[str, int])->int:
     "Bytes of all parts together, of sampling and learning the larger."
     return sum(parts.values()) - min(parts['sampling'], parts['learning'])

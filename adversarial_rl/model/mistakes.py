@@ -53,6 +53,7 @@ def weights_mistake(folder:Path)->str: # '' for none
     other = next((path.name for path in sorted(folder.glob('*.gguf'))), '')
     return f'holds {other} instead of safetensors, which is not supported' if other else 'holds no weights'
 
+# %% ../../nbs/06_model/07_mistakes.ipynb #0356e9ed
 def config_mistake(folder:Path)->str: # '' for none
     "What is wrong with the JSON files, or with the architecture that they name."
     from transformers import CONFIG_MAPPING, MODEL_FOR_CAUSAL_LM_MAPPING
@@ -100,6 +101,7 @@ def _causes(e:BaseException|None)->Iterator[BaseException]:
         yield e
         e = e.__cause__ or e.__context__
 
+# %% ../../nbs/06_model/07_mistakes.ipynb #e6f85b7f
 def hub_mistake(name:str, e:Exception)->str: # '' for no answer of the hub
     "What is wrong with a model's name on the hub, by the hub's answer."
     causes = list(_causes(e))

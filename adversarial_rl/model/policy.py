@@ -61,6 +61,7 @@ def _quiet()->Iterator[None]:
     try: yield
     finally: logging.set_verbosity(usual)
 
+# %% ../../nbs/06_model/01_policy.ipynb #b7ca9ef6
 def _load_weights(path:str, dtype:str, options:dict[str, Any], trust:bool):
     "A causal language model, complete; raises `ValueError` where weights are missing."
     from transformers import AutoModelForCausalLM
@@ -101,6 +102,7 @@ def _adapter_base(adapter:Path)->str:
     if _adapter_in(base) == adapter: raise UsageError('names itself as its base')
     return Path(base).name if Path(base).name in _BUNDLED else base   # This installation's copy of a bundled model
 
+# %% ../../nbs/06_model/01_policy.ipynb #ccb383c1
 def _load_adapted(name:str, adapter:Path, dtype:str, **options)->tuple[Any, Any]:
     "An adapter's base with the adapter merged into it, and the tokenizer."
     from peft import PeftModel
@@ -153,6 +155,7 @@ class ValueHead(nn.Linear):
 # %% ../../nbs/06_model/01_policy.ipynb #e5fecf5e
 LOGITS = 2**25   # Numbers scored at a time; three to four times as many are held
 
+# %% ../../nbs/06_model/01_policy.ipynb #e416a336
 class _Scored(torch.autograd.Function):
     "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; `h` learns from the former alone."
     SCALE = 2.**6   # Of gradients between the passes, so that float16 holds those of unlikely tokens
@@ -182,6 +185,7 @@ class _Scored(torch.autograd.Function):
         by_state, = ctx.saved_tensors   # (n, hidden)
         return (by_state * (grad / ctx.scale)[:, None]).to(by_state.dtype), None, None, None
 
+# %% ../../nbs/06_model/01_policy.ipynb #769d4940
 class OutputLayer:
     "A model's logits `(n, hidden) -> (n, vocabulary)`: its output layer, then what its configuration does to them."
     def __init__(self, model):
@@ -198,6 +202,7 @@ class OutputLayer:
         logits = self.layer(h) * self.scale if self.scale != 1 else self.layer(h)   # Cohere, Granite
         return (logits / self.cap).tanh() * self.cap if self.cap else logits
 
+# %% ../../nbs/06_model/01_policy.ipynb #1a80d116
 def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens are predicted from
                  head:nn.Linear | OutputLayer, # (n, hidden) -> (n, vocabulary)
                  targets:torch.Tensor,   # (n,) token ids
@@ -261,6 +266,7 @@ class _InGivenType(nn.Linear):
     "A matrix in float32 that is multiplied in the number type of what it is given, of which no copy is kept."
     def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
 
+# %% ../../nbs/06_model/01_policy.ipynb #5aa40e22
 class _Adapters:
     "A frozen base model with one LoRA adapter for each player, scaled by 1."
     def __init__(self, model, players:Sequence[str], rank:int):
@@ -354,6 +360,7 @@ def _reads_trees(model:Any)->bool: # Of transformers
     windows = any(getattr(layer.self_attn, 'sliding_window', None) for layer in model.model.layers)
     return not windows and model.config._attn_implementation in ('sdpa', 'eager')
 
+# %% ../../nbs/06_model/01_policy.ipynb #7f453000
 class Policy(_Adapters):
     "A base model with one LoRA adapter and one value head for each player."
     def __init__(self, model,            # Causal language model; frozen

@@ -56,6 +56,8 @@ plus   | {k} more than | x + {k} | add {k} to each
 minus  | {k} less than | x - {k} | take {k} from each
 from   | {k} minus     | {k} - x | take each from {k}
 '''
+
+# %% ../../nbs/02_problems/03_curriculum.ipynb #caac998d
 _COMBINE = '''
 sum      | sum           | sum(ys)             | add them up         | none kept gives 0
 count    | count         | len(ys)             | count them          | none kept gives 0
@@ -141,6 +143,7 @@ FAMILIES = {f.name: f for f in (
 # %% ../../nbs/02_problems/03_curriculum.ipynb #d7bd521d
 _ADJECTIVES = ('even', 'odd', 'vowels', 'others')   # Their phrases come before the noun
 
+# %% ../../nbs/02_problems/03_curriculum.ipynb #ad85cf24
 @dataclass(frozen=True)
 class Composition:
     "One problem of the curriculum: a family and one operation for each of its slots."

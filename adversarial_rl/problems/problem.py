@@ -105,6 +105,7 @@ def _mistakes(row:dict[str, Any])->Iterator[str]:
     if function.name not in {n.name for n in body if isinstance(n, ast.FunctionDef)}:
         yield f"field 'reference_solution' does not define '{function.name}', the name in 'function_signature'"
 
+# %% ../../nbs/02_problems/01_problem.ipynb #dc77da4b
 def problem_of(row:object # One entry of a problems file
               )->Problem:
     "A problem as read from JSON; raises `ValueError` with the first thing that is wrong with it."
@@ -128,6 +129,7 @@ def _test_sources(test:str, name:str)->Iterator[str]:
         elif name in {getattr(x, 'id', '') for x in ast.walk(statement)}:
             yield '\n'.join(ast.unparse(x) for x in [*before, statement])
 
+# %% ../../nbs/02_problems/01_problem.ipynb #71a2911b
 def _humaneval(row:dict[str, Any])->dict[str, Any]:
     "An entry of HumanEval in our own fields; raises `ValueError` for one without them."
     for field in ('task_id', 'prompt', 'entry_point', 'canonical_solution', 'test'):

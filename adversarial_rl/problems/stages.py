@@ -43,6 +43,8 @@ REASONING_STAGES = [
 ]
 PLAN_STAGE = ReasoningStage('plan', 'Plan', 'Plan the solution in two or three short sentences: which idea solves it, '
                             'and which cases are special. No code yet.')
+
+# %% ../../nbs/02_problems/02_stages.ipynb #2af40f5f
 STAGES = {stage.name: stage for stage in [PLAN_STAGE, *REASONING_STAGES]}   # That `--stages` names
 TEST_STAGE = ReasoningStage('tests', 'Test cases', 'Do not solve it. Write up to {n} test cases that a wrong '
                             'solution would fail, with inputs that are not given above. Answer with one ```python '

@@ -67,6 +67,7 @@ def check_document(path:str|Path, # Document or notebook
     as_text(Path(path).read_bytes(), str(path))
     for name in names: _with_table(Path(path), name, '')
 
+# %% ../../nbs/04_record/05_tables.ipynb #d58c12c6
 def write_table(path:str|Path,         # Document or notebook
                 name:str,              # Of its marks
                 table:str,

@@ -139,6 +139,7 @@ def _write_tests(ax:Axes, x:float, y:float, tests:list[_ShownTest], judged:bool)
 # %% ../../nbs/12_show/02_attempts.ipynb #4f9a220e
 _SCALE = [('probability of a token: ', 1.), *((f' {p:<4g}', p) for p in (1., .75, .5, .25, 0.))]
 
+# %% ../../nbs/12_show/02_attempts.ipynb #60ffb862
 def attempt_figure(record:Record,
                    attempt:int=0,      # Which one
                    steps:int|None=None # Parts that are shown: each stage, the tests, their results; all by default

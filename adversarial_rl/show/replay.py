@@ -87,6 +87,7 @@ def _draw_position(ax:Axes, p:_Ply, chances:dict[str, float]):
     ax.text(.5, -.04, under, ha='center', va='top', fontsize=9, transform=ax.transAxes)
     ax.axis('off')
 
+# %% ../../nbs/12_show/03_replay.ipynb #0cb3830c
 def _draw_moves(ax:Axes, p:_Ply, chances:dict[str, float]):
     "The probability of each legal move, the answer in orange; the dotted line is a move chosen at random."
     if not chances:

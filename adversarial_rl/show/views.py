@@ -30,6 +30,8 @@ from PIL import Image
 
 from ..core import commands
 from ..core.errors import UsageError
+
+# %% ../../nbs/12_show/01_views.ipynb #83ac7eed
 from adversarial_rl.record.plots import (
     BLUE,
     COLOURS,
