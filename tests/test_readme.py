@@ -44,7 +44,7 @@ def test_every_name_of_the_library_in_a_document_is_there(document):
     assert names or document != 'CONTRIBUTING.md'
 
 
-PAGES = [ROOT/'README.md', *ROOT.glob('environments/*/README.md'), *ROOT.glob('nbs/15_engines/*.ipynb')]
+PAGES = [ROOT/'README.md', *ROOT.glob('environments/*/README.md'), *ROOT.glob('nbs/14_engines/*.ipynb')]
 
 
 @pytest.mark.parametrize('page', PAGES, ids=lambda p: str(p.relative_to(ROOT)))
