@@ -17,6 +17,18 @@ import adversarial_rl
 INI = ConfigParser(delimiters=['='])
 INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
+# Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
+BUDGET = dict(
+    core=1567, problems=698, grader=6609, record=994, learn=893, model=1407, measure=858, mbpp=918,
+    game=1217, grpo=815, selfplay=890, show=706, lab=728, engines=157)
+
+
+def test_a_chapter_keeps_its_budget_of_lines():
+    lines = {chapter: 0 for chapter in BUDGET}
+    for m in modules(): lines[m.chapter] += len(m.source.splitlines())
+    over = {chapter: n for chapter, n in lines.items() if n > BUDGET[chapter]}
+    assert not over, f'{over}: over the budget; take lines away, or raise it and say why'
+
 
 def test_no_import_runs_to_a_later_chapter():
     assert not upward(modules()) and not circles(modules())
