@@ -36,7 +36,7 @@ class ProgramEnvironment:
             How the program ended, and how many tests it passed.
         """
         name = self._function if isinstance(self._function, str) else next(iter(self._function), '')
-        program = program_in(code, name) if name else code
+        program = program_in(code, name)
         self._last = o = grade(program, self._tests, function_name=self._function)
         if o.kind == 'unsupported':
             warnings.warn(f'{self._function}: the tests cannot be judged ({o.message})')

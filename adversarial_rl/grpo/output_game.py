@@ -26,10 +26,11 @@ from ..core.files import write_json
 from ..core.machine import available_cores, Platform
 from ..core.settings import check
 from ..core.source import parse_source
+from ..grader.answers import answer_in, program_in
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
 from .code_execution import load_learner, train_and_report, train_with_trl
-from .rewards import text_of, whole_program
+from .rewards import text_of
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..mbpp.writers import Bare
 from ..model.agents import Agent, as_prompt, chats, Local, Source
@@ -41,7 +42,7 @@ from ..problems.printing import prediction_prompt, printing_prompts
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:
     "The text without spaces at line ends and without empty lines at the start and the end."
-    return '\n'.join(line.rstrip() for line in text.splitlines()).strip('\n')
+    return '\n'.join(line.rstrip() for line in text.split('\n')).strip('\n')
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #2d010e7c
 NAMES = dict(
@@ -70,6 +71,7 @@ def unpredictable(source:str)->str: # A key of NAMES, or ''
 # %% ../../nbs/10_grpo/03_output_game.ipynb #6a0c3e07
 def predicted(answer:str)->str:
     "The output that an answer predicts: its last fenced block, or its last line."
+    answer = answer_in(answer)
     fences = re.findall(r'```[^\n`]*\n(.*?)```', answer, re.S)
     return normalised(fences[-1] if fences else answer.rstrip().rsplit('\n', 1)[-1].strip())
 
@@ -90,7 +92,7 @@ def _kind(source:str, first:Outcome, others:Sequence[Outcome], max_lines:int, sp
     if {o.stdout for o in others} != {first.stdout}: return 'unstable'
     if _ADDRESS.search(first.stdout): return 'address'
     output = normalised(first.stdout)
-    if len(first.stdout) > _MAX_CHARS or len(output.splitlines()) > max_lines: return 'long'
+    if len(first.stdout) > _MAX_CHARS or len(output.split('\n')) > max_lines: return 'long'
     found = any(token in text for token in special for text in (source, output))
     return 'unanswerable' if found or not _can_be_written(output) else 'valid'
 
@@ -146,7 +148,7 @@ class Game:
     def __call__(self, prompts, completions:list, **_)->list[float|None]:
         "Rewards of the completions; None if the grader failed."
         self.calls += 1
-        programs = [whole_program(text_of(c)) for c in completions]
+        programs = [program_in(text_of(c)) for c in completions]
         judged = judge(programs, self.max_lines, getattr(self.opponent, 'special', ()))
         outputs = {text: j.output for text, j in judged.items() if j.kind == 'valid'}
         self.programs |= outputs

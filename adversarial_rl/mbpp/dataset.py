@@ -70,7 +70,7 @@ def _read_published(path:Path)->list[Any]:
     try:
         text = as_text(path.read_bytes(), f'MBPP in {path}')
         if text.lstrip().startswith('['): return json.loads(text)
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in text.split('\n') if line.strip()]
     except (OSError, ValueError, RecursionError) as e:
         raise UsageError(f'MBPP in {path}: cannot be read as JSON ({one_line(e)}); {_GET}')
 

@@ -22,7 +22,7 @@ from ..grader.answers import parse_tests, program_in
 from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
 from ..learn.transcripts import Transcripts
-from .agents import chats, Source, torch_source
+from .agents import Source, torch_source
 from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
@@ -31,7 +31,6 @@ from ..problems.problem import Problem, split_problems
 # %% ../../nbs/06_model/03_players.ipynb #4c249e80
 from adversarial_rl.problems.stages import (
     check_limits,
-    extract_code,
     INPUT_STAGE,
     pieces,
     REASONING_STAGES,
@@ -106,8 +105,7 @@ class Generator(Player):
     def programs(self, transcripts:Transcripts, problems:Sequence[Problem])->list[str]:
         "The program of each transcript; `problems` has one entry a transcript."
         k = next(i for i, stage in enumerate(self.stages) if stage.yields_code)
-        found = program_in if chats(self.policy.tokenizer) else extract_code   # Only a chat model wraps its programs
-        return [found(texts[k], p.function_name) for texts, p in zip(transcripts.texts, problems)]
+        return [program_in(texts[k], p.function_name) for texts, p in zip(transcripts.texts, problems)]
 
 # %% ../../nbs/06_model/03_players.ipynb #30cbce62
 class Discriminator(Player):

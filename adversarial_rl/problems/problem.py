@@ -163,7 +163,7 @@ def _read_json(path:str|Path)->Any:
     text = as_text(data, str(path))
     try:
         if '.jsonl' not in file.suffixes: return json.loads(text)
-        return [json.loads(line) for line in text.splitlines() if line.strip()]
+        return [json.loads(line) for line in text.split('\n') if line.strip()]
     except (ValueError, RecursionError) as e:   # Not JSON, numbers too long, nested too deeply
         raise UsageError(f'{path}: is not valid JSON ({one_line(e)})')
 

@@ -16,6 +16,7 @@ from typing import Any, Protocol, TYPE_CHECKING
 from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.machine import installed
+from ..grader.answers import answer_in
 
 if TYPE_CHECKING:
     import pyspiel
@@ -79,8 +80,9 @@ def see(state:'pyspiel.State', think:bool=False)->str:
 # %% ../../nbs/11_selfplay/01_board_games.ipynb #1395b2c7
 def move_in(text:str, state:'pyspiel.State')->int|None:
     "The legal move that an answer names, or None: the last `<answer>`, or else what follows the last thought."
+    text = answer_in(text)
     marked = [part.partition('</answer>')[0] for part in text.split('<answer>')[1:] if '</answer>' in part]
-    plain = (marked[-1] if marked else text.rpartition('</think>')[2]).strip()
+    plain = (marked[-1] if marked else text).strip()
     candidates = {plain} if marked else {plain, *plain.split()[:1]}
     return next((a for a in state.legal_actions() if {str(a), name_of(state, a)} & candidates), None)
 
