@@ -5,7 +5,9 @@ import pytest
 import torch
 from chat_model import evaluated, LOST, PROGRAMS, simple, solved, SUITES, valid_share
 
+from adversarial_rl import grade
 from adversarial_rl.grader.answers import parse_tests, plain_asserts, program_in
+from adversarial_rl.grpo.rewards import execution_rewards
 from adversarial_rl.learn.transcripts import Transcripts
 from adversarial_rl.model.players import Generator
 from adversarial_rl.problems.problem import Problem
@@ -86,3 +88,48 @@ def test_examples_that_would_end_the_program_are_left_out(after):
 def test_what_a_definition_needs_stays():
     program = 'def f(n):\n    return n\nTABLE = f(3)\ndef g(n):\n    return TABLE'
     assert program_in(program, 'f') == program
+
+
+GOOD, BAD = 'def f(n):\n    return n + 1\n', 'def f(n):\n    return n - 1\n'
+def block(code, language='python'): return f'```{language}\n{code}```\n'
+
+
+@pytest.mark.parametrize('text', [
+    f'<think>\n{block(BAD)}no\n</think>\n{GOOD}', f'First:\n{block(BAD)}no\n</think>\n\n{GOOD}',
+    f'<THINKING>no</THINKING>{block(GOOD)}', '<think>\n' + 'The cases again.\n' * 2000 + f'</think>\n{block(GOOD)}',
+    'Some words.\n' * 3000 + block(GOOD), block(GOOD).replace('\n', '\r\n'), f'```python\n{GOOD.rstrip()}```\nbye',
+    block('import math\n\x0c\n' + GOOD + '\nprint(f(1))\n'), block(f"SEP = '\u2028 \x85 \x1c'\n{GOOD}\nprint(f(1))\n"),
+    block('def f(n):\n    """\n\n    ```python\n    f(1)\n    ```\n    """\n    return n + 1\n') + block('3\n', ''),
+    block("def f(n):\n    '[DONE] <think>'\n    return n + 1\n"), GOOD + '[DONE]\n\nYou are an expert',
+    block(GOOD + 'import unittest\nclass T(unittest.TestCase): pass\nunittest.main()\n'),
+    block(GOOD + 'import sys\ndef main():\n    print(f(int(sys.argv[1])))\n    sys.exit(0)\nmain()\n'),
+    block(GOOD + 'import asyncio\nasync def main():\n    print(f(int(input())))\nasyncio.run(main())\n'),
+    block(GOOD + 'while True:\n    n = int(input())\n    if n: break\n'), block(f'n = int(input())\n{GOOD}'),
+    block('try: import math\nexcept ImportError: raise SystemExit\ndef f(n):\n    return math.floor(n + 1)\n'),
+    block('T = []\ndef fill(): T.append(1)\nfill()\ndef f(n):\n    return n + T[0]\n'),
+    'class Solution:\n    def f(self, n: int)->int:\n        return n + 1\n',
+    block('def f(n: Optional[int])->List[int] | int:\n    return n + 1\n')])
+def test_the_program_is_what_a_model_answers(text):
+    assert grade(program_in(text, 'f'), ['assert f(1) == 2'], function_name='f').passed
+
+
+def test_thinking_that_does_not_end_is_no_answer():
+    text = f'<think>\nA try:\n{block(GOOD)}{block("assert f(1) == 2")}But what about'
+    assert program_in(text, 'f') == '' and parse_tests(text, 'f') == []
+    assert execution_rewards(None, [text], function=['']) == [-1]
+
+
+def test_tests_after_long_thinking_are_found():
+    text = '<think>\n' + 'assert f(0) == 0?\n' * 450 + f'</think>\n{block("assert f(1) == 2")}'
+    assert parse_tests(text, 'f') == ['assert f(1) == 2']
+
+
+@pytest.mark.parametrize('text, program', [
+    (block("raise ValueError('x')\n") + '\nOutput:\n```\n6\n```', "raise ValueError('x')"),
+    (block('print(2)\n', '') + block('Name: 2\n', '') + block('Traceback:\n', 'text'), 'print(2)'),
+    (block("doc = '''\n```\ncode\n```\n'''\nprint(len(doc))\n"), "doc = '''\n```\ncode\n```\n'''\nprint(len(doc))")])
+def test_a_block_of_output_is_not_the_program(text, program): assert program_in(text) == program
+
+
+def test_a_missing_import_is_the_programs_mistake():
+    assert not grade(program_in('def f(n):\n    return math.floor(n + 1)', 'f'), ['assert f(1) == 2']).passed

@@ -24,7 +24,7 @@ from .test_cases import plan
 # %% ../../nbs/03_grader/17_answers.ipynb #ab51f0d5
 _LINES, _CHARACTERS = 10_000, 100_000   # Of an answer
 _MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed a million times
-_TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\'`])'
+_TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\']|`(?!``))'   # Not in quotes
 _CLOSED, _OPENED = re.compile(r'(?<!["\'`])</' + _TAG, re.I), re.compile(r'(?<!["\'`])<' + _TAG, re.I)
 
 def answer_in(text:str # Anything a model wrote
@@ -35,6 +35,7 @@ def answer_in(text:str # Anything a model wrote
 
 # %% ../../nbs/03_grader/17_answers.ipynb #1dfcf613
 _FENCE = re.compile(r'^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)$', re.M)   # And the language
+_CLOSER = re.compile(_FENCE.pattern + r'|(?<=\S)`{3,}[ \t]*$', re.M)
 
 def _is_cut(code:str)->bool:
     "Whether code ends inside a string of three quotes."
@@ -47,7 +48,7 @@ def _parts(text:str)->list[tuple[str|None, str]]: # Language, or None for what i
     parts, at, opened = list[tuple[str|None, str]](), 0, _FENCE.search(text)
     while opened:
         start = opened.end() + 1
-        ends = [m for m in islice(_FENCE.finditer(text, start), 20) if m[1].startswith(opened[1])]
+        ends = [m for m in islice(_CLOSER.finditer(text, start), 20) if m[0].strip().startswith(opened[1])]
         end = next((m for m in ends if not _is_cut(text[start:m.start()])), ends[0] if ends else None)
         parts += [(None, text[at:opened.start()]),
                   (opened[2].strip().lower(), textwrap.dedent(text[start:end.start() if end else None]))]
@@ -111,7 +112,7 @@ def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
     "These names, and the functions of a program that use one of them, also through other functions."
     callers = defaultdict[str, set[str]](set)
     for f in body:
-        if isinstance(f, ast.FunctionDef):
+        if isinstance(f, ast.FunctionDef | ast.AsyncFunctionDef):
             for used in _used(f): callers[used].add(f.name)
     found, todo = set(names), list(names)
     while todo:
