@@ -13,7 +13,6 @@ import processes
 import pytest
 import torch
 
-from adversarial_rl.core import commands
 from adversarial_rl.core.errors import guarded, UsageError
 from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
@@ -46,7 +45,7 @@ QUESTION = ['--problem', 'Return x.', '--signature', 'def f(x):']
 SPIRAL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--eval-games', '2']
 GAME = ['--config', 'configs/starter.yaml', '--problems-per-step', '2', '--held-out', '2']
 READERS = [('run_inference', ['--checkpoint', 'C', *QUESTION], 'spiral_self_play'),
-           ('evaluate_tester', ['--checkpoint', 'C', '--problems', '2'], 'spiral_self_play'),
+           ('evaluate_tester', ['--checkpoint', 'C', '--held-out', '2'], 'spiral_self_play'),
            ('evaluate_mbpp', ['--checkpoint', 'C'], 'spiral_self_play'),
            ('run_training', [*GAME, '--resume-from', 'C'], 'spiral_self_play'),
            ('spiral_self_play', [*SPIRAL, '--opponents', 'C'], 'run_training'),
@@ -112,33 +111,6 @@ def test_a_checkpoint_that_would_run_code_is_refused_without_advice(checkpoints_
     path = rewritten(checkpoints_of['run_training'], tmp_path/'checkpoint_step_0.pt', lambda w: w.update(more=Runs()))
     said = read_by(*READERS[0][:2], path, tmp_path)
     assert 'could run code' in said and 'weights_only' not in said and 'trust' not in said
-
-
-INFERENCE, TESTER = commands.run_inference, commands.evaluate_tester
-WRITTEN = [   # A command, its flags, and the file that it would lose
-    (INFERENCE, '--checkpoint c.pt --problem-file in.txt --output link', 'in.txt'),
-    (INFERENCE, '--checkpoint c.pt --problem-file link --output in.txt', 'in.txt'),
-    (INFERENCE, '--checkpoint c --problem x --output ./c.pt', 'c.pt'),
-    (INFERENCE, '--checkpoint c.pt --problem x --config s.yaml --output s.yaml', 's.yaml'),
-    (INFERENCE, '--checkpoint c.pt --problem x --output .env', '.env'),
-    (INFERENCE, '--checkpoint model --problem x --output model/config.json', 'model/config.json'),
-    (TESTER, '--problems-file in.jsonl --output in.jsonl', 'in.jsonl'),
-    (TESTER, '--checkpoint c.pt --output c.json', 'c.json')]
-
-
-@pytest.mark.parametrize('command, flags, lost', WRITTEN, ids=[f'{c.name} {flags}' for c, flags, _ in WRITTEN])
-def test_results_never_replace_a_file_that_the_command_reads(command, flags, lost, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path/'model').mkdir()
-    names = ['in.txt', 'in.jsonl', 'c.pt', 'c.json', '.env', 'model/config.json']
-    for name in names: (tmp_path/name).write_text(f'# {name}\n')
-    (tmp_path/'s.yaml').write_text('seed: 3\n')
-    (tmp_path/'link').symlink_to('in.txt')
-    before = (tmp_path/lost).read_bytes()
-    assert command(flags.split()) == 2
-    said = capfd.readouterr().err.strip().splitlines()[-1]
-    assert said.startswith('error: --output ') and 'would be lost; name another file' in said, said
-    assert (tmp_path/lost).read_bytes() == before
 
 
 def test_a_file_that_cannot_grow_is_one_line(tmp_path, capfd):

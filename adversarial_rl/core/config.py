@@ -254,7 +254,6 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
         given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
         values = _checked(kinds, given)
     shown = {name: value for config in values for name, value in _values(config)}
-    _check_files(sources.fields, shown, given)
     _show_machine(given)
     if 'print_config' not in given: return values
     print(_config_table(shown, given))
@@ -264,24 +263,6 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
     return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
-
-def _check_files(fields:dict[str, dataclasses.Field], values:dict[str, Any], given:dict[str, Given])->None:
-    "Raise `UsageError` where results would replace a file that the command reads."
-    use = {name: f.metadata.get('file') for name, f in fields.items() if values.get(name)}
-    read = {f'{flag(name)} {values[name]}': values[name] for name in use if use[name] == 'read'} | {'.env': '.env'}
-    if 'config' in given: read[f"--config {given['config'].value}"] = given['config'].value
-    for name in use:
-        target = Path(values[name]).resolve() if use[name] == 'written' else None
-        lost = [source for source, path in read.items() if target and _holds(Path(path).resolve(), target)]
-        if not lost: continue
-        raise UsageError(f'{flag(name)} {values[name]}: is read by this command ({lost[0]}) and would be lost; '
-                         'name another file')
-
-def _holds(path:Path, target:Path)->bool:
-    "Whether an existing file is this one, in this folder, or of this checkpoint, whose ending may be left out."
-    weights = path if path.suffix == '.pt' else path.with_name(f'{path.name}.pt')
-    files = [path, *([weights, weights.with_suffix('.json')] if weights.is_file() else [])]
-    return target.is_file() and (target in files or path in target.parents)
 
 # %% ../../nbs/01_core/03_config.ipynb #535e4671
 def _show_machine(given:dict[str, Given])->None:

@@ -30,14 +30,13 @@ def setting(default,                              # Default value; `REQUIRED` fo
             *,
             choices:tuple[str, ...]|None=None,    # All values allowed
             env:str|None=None,                    # Environment variable that sets it
-            also:str|None=None,                   # Its other name, such as 'evaluation.num_questions'
-            file:str=''                           # 'read' or 'written', of the path of a file or of a model's folder
+            also:str|None=None                    # Its other name, such as 'evaluation.num_questions'
            )->Any:                                # A dataclass field
     "A dataclass field with the metadata that `check` and `core.config.parse_config` read."
     if choices: help += f': {", ".join(choices)}'
     if env: help += f'; environment variable {env}'
     return dataclasses.field(default=default, metadata=dict(help=help, low=low, high=high, choices=choices, env=env,
-                                                            also=also, file=file))
+                                                            also=also))
 
 # %% ../../nbs/01_core/02_settings.ipynb #2934662c
 Config = TypeVar('Config')
@@ -117,11 +116,12 @@ DTYPE_HELP = 'number type of the frozen base model; auto is float16 on a GPU, el
 
 @dataclass
 class MachineConfig:
-    "Machine and seed"
+    "Machine, seed and folder"
     device: str = setting('auto', 'auto, cpu, cuda, cuda:N or mps')
     dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
+    output_dir: str = setting('output', 'folder for metrics, results and figures')
 
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a04
 @dataclass
@@ -136,8 +136,7 @@ class PolicyConfig:
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a03
 @dataclass
 class RunConfig(PolicyConfig, MachineConfig):
-    "Folders, checkpoints and tracking"
-    output_dir: str = setting('output', 'folder for metrics, results and figures')
+    "Checkpoints and tracking"
     checkpoint_dir: str = setting('checkpoints/run', 'folder for checkpoints')
     resume: bool = setting(False, 'continue from the newest checkpoint in checkpoint_dir')
     resume_from: str = setting('', 'continue from this checkpoint, a .pt file')
@@ -198,22 +197,16 @@ ROLE_BASELINES = ('role', 'shared', 'none', 'group')   # Of self-play
 @dataclass
 class PlayersConfig:
     "Models"
-    generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub",
-                                   file='read')
-    discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights",
-                                       file='read')
+    generator_model: str = setting(QWEN, "the generator's base: 'starter', a folder, or a name on the Hugging Face hub")
+    discriminator_model: str = setting(QWEN, "the discriminator's base; the same name shares one copy of the weights")
 
-# %% ../../nbs/01_core/02_settings.ipynb #5e771a06
 @dataclass
 class ProblemsConfig:
     "Problems"
     problems_file: str = setting(
-        'starter', "'starter' for the bundled curriculum, "
-                   "'mbpp' for MBPP's train split, or a file of problems: in the format of "
+        'starter', "'starter' for the bundled curriculum, 'mbpp' for MBPP, or a file of problems: in the format of "
                    'data/example_problems.json, or of HumanEval')
-    held_out: int = setting(400, 'held-out problems evaluated before and after, at most', 1, 100000)
-    visible_tests: int = setting(
-        0, 'baseline tests of each training problem that the run may see, 0 for all; the others measure', 0, 10**6)
+    held_out: int = setting(400, 'held-out problems to measure on, at most', 1, 100000)
 
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a07
 @dataclass
@@ -225,7 +218,6 @@ class TranscriptConfig:
     max_new_tokens: TokenLimit = setting(
         128, 'longest answer of a stage, in tokens; or a limit for each, such as plan=96,code=320,tests=320', 1, 100000)
 
-# %% ../../nbs/01_core/02_settings.ipynb #5e771a08
 @dataclass
 class ScheduleConfig:
     "Schedule"
@@ -253,8 +245,7 @@ class RoundConfig:
 @dataclass
 class RewardConfig:
     "Rewards"
-    graded_on: str = setting(
-        'both', "what the generator's reward counts", choices=GRADED_ON)
+    graded_on: str = setting('both', "what the generator's reward counts", choices=GRADED_ON)
     discriminator_writes: str = setting(
         'asserts', "asserts; asserts whose wrong values the reference's replace, for the generator alone; or inputs, "
                    'for which the reference has the values', choices=WRITES)
@@ -265,6 +256,8 @@ class RewardConfig:
         -1.0, "the discriminator's own kl_coef, -1 for the same; a higher one keeps its tests varied", -1, 10)
     tester_share: float = setting(
         -1.0, "share of the discriminator's tests in the generator's reward; -1 counts each test once", -1, 1)
+    visible_tests: int = setting(
+        0, 'baseline tests of each training problem that the run may see, 0 for all; the others measure', 0, 10**6)
     visible_choice: str = setting(
         'first', 'which of them: the first, or random ones that stay the same for the run', choices=('first', 'random'))
 
@@ -278,60 +271,43 @@ class TrainingConfig(PlayersConfig, ProblemsConfig, TranscriptConfig, ScheduleCo
 @dataclass
 class EvaluationConfig:
     "MBPP while training"
-    mbpp_eval: bool = setting(
-        True, 'measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED',
-        also='evaluation.enabled')
+    mbpp_eval: bool = setting(True, 'measure on MBPP before, during and after training', env='MBPP_EVAL_ENABLED',
+                              also='evaluation.enabled')
     mbpp_eval_interval_steps: int = setting(
         20, 'steps between two evaluations on MBPP', 1, 10**6, env='MBPP_EVAL_INTERVAL_STEPS',
         also='evaluation.eval_interval_steps')
-    mbpp_eval_num_questions: int = setting(
-        5, 'problems in each evaluation', 1, 10**6, env='MBPP_EVAL_NUM_QUESTIONS',
-        also='evaluation.num_questions')
-    mbpp_eval_temperature: float = setting(
-        0.2, 'sampling temperature on MBPP', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE',
-        also='evaluation.temperature')
+    mbpp_eval_num_questions: int = setting(5, 'problems in each evaluation', 1, 10**6, env='MBPP_EVAL_NUM_QUESTIONS',
+                                           also='evaluation.num_questions')
+    mbpp_eval_temperature: float = setting(0.2, 'sampling temperature on MBPP', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE',
+                                           also='evaluation.temperature')
     mbpp_eval_timeout_seconds: float = setting(
         10.0, 'wall time of a program with its tests, in seconds', 0.1, 3600, env='MBPP_EVAL_TIMEOUT_SECONDS',
         also='evaluation.timeout_seconds')
-    mbpp_dataset_path: str = setting(
-        '', 'a local copy of the dataset', env='MBPP_DATASET_PATH', also='evaluation.dataset_path')
+    mbpp_dataset_path: str = setting('', 'a local copy of the dataset', env='MBPP_DATASET_PATH',
+                                     also='evaluation.dataset_path')
 
 # %% ../../nbs/01_core/02_settings.ipynb #3986f818
 @dataclass
+@with_defaults(output_dir='eval_results')
 class SubjectConfig(MachineConfig):
     "The model to measure"
     model: str = setting('', "the model to prompt: 'starter', the folder of a model or an adapter, or a name on the "
-                             "Hugging Face hub; or a control, 'references' or 'constants'", file='read')
-    checkpoint: str = setting('', 'a checkpoint of run_training, whose generator goes through its stages', file='read')
-    output_dir: str = setting('eval_results', 'folder for the results')
+                             "Hugging Face hub; on MBPP also a control, 'references' or 'constants'")
+    checkpoint: str = setting('', 'a checkpoint of run_training, whose players go through their stages')
 
-# %% ../../nbs/01_core/02_settings.ipynb #22ac7947
 @dataclass
-class TesterConfig(MachineConfig):
-    "The discriminator to measure"
-    checkpoint: str = setting('', 'checkpoint of run_training, a .pt file; without one, --model untrained', file='read')
-    model: str = setting('starter', "model of both players where there is no checkpoint: 'starter', a folder, or a "
-                                    'name on the Hugging Face hub', file='read')
-    problems_file: str = setting('starter', "'starter' for the bundled curriculum, 'mbpp' for MBPP, or a JSON file in "
-                                            'the format of data/example_problems.json; the held-out part is used',
-                               file='read')
-    problems: int = setting(100, 'held-out problems, at most', 1, 100000)
-    tests: int = setting(4, 'test cases a problem, of each tester', 1, 100)
-    max_tokens: int = setting(0, "limit of each stage; 0 for the checkpoint's own, or what suits an untrained model",
-                              0, 100000)
-    output: str = setting('', 'file for the figures (default eval_results/tester_NAME.json)', file='written')
-    results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md",
-                           file='read')
+@with_defaults(model='starter', held_out=100)
+class TesterConfig(ProblemsConfig, SubjectConfig):
+    "The table"
+    results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md")
 
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a0b
 @dataclass
 class QuestionConfig:
     "The problem"
     problem: str = setting('', 'the problem in words')
-    problem_file: str = setting('', 'a text file with the problem in words, instead of --problem', file='read')
-    problems_file: str = setting('', 'for --batch: a JSON file in the format of data/example_problems.json, or '
-                                     "'starter' for the held-out problems of the bundled curriculum", file='read')
-    batch: bool = setting(False, 'solve all problems of --problems-file')
+    problem_file: str = setting('', 'a text file with the problem in words, instead of --problem')
+    batch: bool = setting(False, "solve all problems of --problems-file, of 'starter' the held-out ones")
     signature: str = setting('', "first line of the function, such as 'def f(x):'; by default what the tests call, or "
                                  'what the problem says, or what the model chooses')
     tests: str = setting('', 'assert statements separated by semicolons; they help to choose among attempts')
@@ -339,18 +315,18 @@ class QuestionConfig:
 
 # %% ../../nbs/01_core/02_settings.ipynb #df0200e1
 @dataclass(kw_only=True)
-@with_defaults(generator_model='', discriminator_model='')
-class InferenceConfig(PlayersConfig, QuestionConfig, MachineConfig):
+@with_defaults(generator_model='', discriminator_model='', problems_file='')
+class InferenceConfig(PlayersConfig, QuestionConfig, ProblemsConfig, MachineConfig):
     "The checkpoint and the answer"
     checkpoint: str = setting(REQUIRED, 'checkpoint of run_training, a .pt file, which names its models; or the folder '
-                                        'of a model or an adapter, such as output/grpo/model', file='read')
+                                        'of a model or an adapter, such as output/grpo/model')
     attempts: int = setting(1, "programs written for each problem; the one shown is chosen by --tests and by the "
                                "discriminator's tests", 1, 1000)
     max_tokens: int = setting(512, 'longest text of a stage, in tokens', 1, 100000)
     temperature: float = setting(0.7, 'sampling temperature; 0 for the likeliest tokens', 0, 10)
     top_p: float = setting(0.9, 'sample from the likeliest tokens that reach this probability together', 1e-6, 1)
     output: str = setting('', 'file for the results: JSON, or JSON lines if it ends in .jsonl; a batch writes lines '
-                              'while it runs (default output/inference.jsonl)', file='written')
+                              'while it runs (default inference.jsonl in --output-dir)')
     reasoning: bool = setting(True, 'print the reasoning before the code')
 
     def models(self)->dict[str, str]:
