@@ -39,7 +39,7 @@ from ..mbpp.training import interval_evaluation, mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot
 from ..model.agents import as_prompt, chats
 from ..model.policy import load_model, Policy
-from ..problems.printing import printing_prompts
+from ..problems.curriculum import printing_prompts
 from ..record.checkpoints import run_folders, set_aside
 from ..record.run_loop import finish_step_first, same_settings
 from ..record.tracking import progress_bar, read_metrics, Tracker

@@ -36,7 +36,7 @@ from ..model.agents import Agent, as_prompt, chats, Local, Source
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #d0f2343a
 from ..model.policy import load_model, Policy
-from ..problems.printing import prediction_prompt, printing_prompts
+from ..problems.curriculum import prediction_prompt, printing_prompts
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:
