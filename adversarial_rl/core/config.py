@@ -41,23 +41,15 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
     return set(_from_dotenv)
 
 # %% ../../nbs/01_core/03_config.ipynb #cbc5414a
-def _leaves(kind:Any, before:str='')->dict[str, dataclasses.Field]:
-    "Dotted name -> field, for all settings of a dataclass and of the dataclasses in it."
-    found: dict[str, dataclasses.Field] = {}
-    for f in dataclasses.fields(kind):
-        name = before + f.name
-        found |= _leaves(f.type, prefix(f, before)) if dataclasses.is_dataclass(f.type) else {name: f}
-    return found
-
-def _headings(kind:Any, before:str='')->Iterator[tuple[str, str]]:
-    "Dotted name and heading of each setting: the docstring of the dataclass that declares it, nearest classes first."
+def _leaves(kind:Any, before:str='')->Iterator[tuple[str, dataclasses.Field, str]]:
+    "Name, field and heading of each setting: the docstring of the class that declares it, nearest classes first."
     fields = {f.name: f for f in dataclasses.fields(kind)}
     declares = {name: base for base in kind.__mro__ for name in vars(base).get('__annotations__', ()) if name in fields}
     for base in kind.__mro__:
-        for name in (name for name in fields if declares[name] is base):
-            f, heading = fields[name], (base.__doc__ or '').rstrip('.')
-            if dataclasses.is_dataclass(f.type): yield from _headings(f.type, prefix(f, before))
-            else: yield before + name, heading
+        for name, f in fields.items():
+            if declares[name] is not base: continue
+            if dataclasses.is_dataclass(f.type): yield from _leaves(f.type, prefix(f, before))
+            else: yield before + name, f, (base.__doc__ or '').rstrip('.')
 
 def closest(name:str, known:Iterable[str])->str:
     "The known name with the most similar spelling."
@@ -94,15 +86,17 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/03_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-def _parser(fields:dict[str, dataclasses.Field], headings:dict[str, str], about:str, prog:str|None
-           )->argparse.ArgumentParser:
+def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], # As `_leaves` yields them
+            about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
                                      formatter_class=wide, argument_default=argparse.SUPPRESS)
     parser._negative_number_matcher = _NEGATIVE   # Its own takes -1e-5 for a flag
-    groups = {heading: parser.add_argument_group(heading) for heading in dict.fromkeys(headings.values())}
-    for name, heading in headings.items(): _add_setting(groups[heading], name, fields[name])
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for name, f, heading in leaves:
+        if heading not in groups: groups[heading] = parser.add_argument_group(heading)
+        _add_setting(groups[heading], name, f)
     parser.add_argument('--config', metavar='FILE', help='YAML file of settings; flags and the environment override it')
     parser.add_argument('--print-config', action='store_true', help='print each setting and its source, then stop')
     return parser
@@ -149,8 +143,8 @@ class Given:
 class Sources:
     "Reads the settings that some dataclasses declare; every method raises `UsageError` for a mistake."
     def __init__(self, kinds:Sequence[type]):
-        self.fields = {name: f for kind in kinds for name, f in _leaves(kind).items()}
-        self.headings = {name: heading for kind in kinds for name, heading in _headings(kind)}
+        self.leaves = {leaf[0]: leaf for kind in kinds for leaf in _leaves(kind)}
+        self.fields = {name: f for name, f, _ in self.leaves.values()}
         self.dicts = {name for name, f in self.fields.items() if _kind(f) is dict}   # Their keys are free
         self.also = {f.metadata['also']: name for name, f in self.fields.items() if f.metadata.get('also')}
 
@@ -172,7 +166,7 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser = _parser(self.fields, self.headings, about, prog)
+        parser = _parser(self.leaves.values(), about, prog)
         words = [self._spelled(word, parser) for word in argv]
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:
