@@ -21,7 +21,7 @@ from typing import Any, get_args, get_origin
 from .errors import SECRETS, UsageError
 from .files import as_text, resource, write_whole
 from .machine import Suited
-from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
+from .settings import as_flag, check, Config, flag, prefix, TokenLimit
 
 # %% ../../nbs/01_core/03_config.ipynb #e9c8afa9
 _from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
@@ -113,7 +113,7 @@ def _add_setting(group:argparse._ArgumentGroup, name:str, f:dataclasses.Field):
         turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
         group.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
         if default: help = argparse.SUPPRESS
-    elif default not in (REQUIRED, None, ''): help += f' ({default})'
+    elif default not in (dataclasses.MISSING, None, ''): help += f' ({default})'
     group.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/03_config.ipynb #6e2dd41e
@@ -240,13 +240,8 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     flags = sources.flags(argv, about, prog)
     file = sources.file(flags['config'].value) if 'config' in flags else {}
     given = file | sources.environment() | flags
-    required = [k for k, f in sources.fields.items() if f.default is f.default_factory is REQUIRED]
-    if missing := [flag(k) for k in required if k not in given]:
-        raise UsageError(f"{', '.join(missing)}: must be given; --help lists the settings")
+    if machine: given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
     values = _checked(kinds, given)
-    if machine:
-        given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
-        values = _checked(kinds, given)
     shown = {name: value for config in values for name, value in _values(config)}
     _show_machine(given)
     if 'print_config' not in given: return values

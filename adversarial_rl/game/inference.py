@@ -93,6 +93,7 @@ def read_problem(c:InferenceConfig)->Problem:
 
 def _read_problems(c:InferenceConfig)->list[Problem]:
     "The problems to solve; raises `UsageError`."
+    if not c.checkpoint: raise UsageError('--checkpoint: must be given; --help lists the settings')
     if c.batch and not c.problems_file: raise UsageError('--batch needs --problems-file')
     if c.problems_file and not c.batch: raise UsageError('--problems-file is for --batch; add it')
     if c.batch and (c.problem or c.problem_file or c.tests or c.signature):

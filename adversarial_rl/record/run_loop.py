@@ -11,7 +11,6 @@ import contextlib
 import os
 import random
 import signal
-import threading
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -20,7 +19,7 @@ from typing import Any
 
 import torch
 
-from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
+from ..core.errors import enough_memory, handled, Stopped, STOPPING, UsageError
 from ..core.machine import available_cores, library_versions, platform
 from ..core.parallel import anybody
 from ..core.settings import flag
@@ -38,14 +37,7 @@ def finish_step_first(signals:Sequence[signal.Signals]=STOPPING)->Iterator[list[
         received.append(signal.Signals(number))
         # `print` may be in the middle of the progress bar
         os.write(2, b'\nfinishing this step; Ctrl-C again stops at once\n')
-    if threading.current_thread() is not threading.main_thread():
-        yield received
-        return
-    heeded = [s for s in signals if s == signal.SIGINT or signal.getsignal(s) != signal.SIG_IGN]   # `nohup` ignores one
-    usual = {s: signal.signal(s, handle) for s in heeded}
-    try: yield received
-    finally:
-        for s, handler in usual.items(): signal.signal(s, handler)
+    with handled(signals, handle): yield received
 
 # %% ../../nbs/04_record/02_run_loop.ipynb #283b6cab
 def architecture(policy:Any # A `Policy`
