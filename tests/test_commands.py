@@ -16,7 +16,7 @@ from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
-EVERY = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
+EVERY = {name: c for name, c in vars(commands).items() if isinstance(c, Command)}
 HEAVY = ('torch', 'transformers', 'peft', 'trl', 'matplotlib', 'pandas')
 
 
