@@ -39,7 +39,7 @@ def draw(kind:Kind, rng:random.Random)->Any:
     "A random value; raises TypeError for one that cannot exist, such as a set of lists."
     if kind.container: return kind.container(draw(kind.part(0), rng) for _ in range(rng.randint(0, 6)))
     if kind.name == 'tuple': return tuple(draw(p, rng) for p in kind.parts)
-    if kind.name in ('dict', 'mapping'):
+    if kind.name == 'dict':
         return {draw(kind.part(0), rng): draw(kind.part(1), rng) for _ in range(rng.randint(0, 4))}
     return draw(rng.choice(kind.parts), rng) if kind.name == 'union' else _draw_plain(kind.name, rng)
 
@@ -53,7 +53,7 @@ def edges(kind:Kind)->list:
     items = edges(kind.part(0)) if kind.container else []
     if kind.container and items: return [kind.container(x) for x in ([], items[:1], items, items[::-1], items[1:2] * 2)]
     if kind.name == 'tuple': return [tuple(values) for values in zip(*map(edges, kind.parts))]
-    if kind.name in ('dict', 'mapping'):
+    if kind.name == 'dict':
         return [{}, *[{k: v} for k, v in zip(edges(kind.part(0)), edges(kind.part(1)))]]
     if kind.name != 'union': return _PLAIN_EDGES.get(kind.name, _NUMBERS)
     ranked = [(i, x) for part in kind.parts for i, x in enumerate(edges(part))]
