@@ -22,7 +22,7 @@ from .training import problems_of
 from ..measure.held_out import sample_programs
 from ..measure.inputs import baseline_suites, boundary_values, fill_expected, random_inputs
 from ..measure.testers import discriminator_suites, evaluate_tester, LIMITS, make_cases, TesterFigures
-from ..model.players import Discriminator, Generator, load_trained, make_players
+from ..model.players import checksum, Discriminator, Generator, load_trained, make_players
 from ..problems.problem import fingerprint, Problem
 from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tables import check_document, markdown_table, write_table
@@ -77,43 +77,33 @@ _OWN = 128   # Tokens of a stage of the bundled model
 
 def _players_of(c:TesterConfig)->tuple[Generator, Discriminator]:
     "The two players, trained or not; raises `UsageError`."
-    if c.checkpoint:
-        trained = load_checkpoint(c.checkpoint)[1]['configuration']['max_new_tokens']
-        players = load_trained(c.checkpoint, c.device, c.max_tokens or trained, dtype=c.dtype,
-                               trust_remote_code=c.trust_remote_code)
-        return players['generator'], players['discriminator']
-    p = platform(c.device, c.dtype)
-    config = TrainingConfig(generator_model=c.model, discriminator_model=c.model, max_new_tokens=c.max_tokens or _OWN,
-                            trust_remote_code=c.trust_remote_code)
-    return make_players(config, p.device, p.dtype)
-
-def _output_path(c:TesterConfig)->Path:
-    "Where the figures go; raises `UsageError` where they cannot."
-    name = f'{Path(c.checkpoint).parent.name}_{Path(c.checkpoint).stem}' if c.checkpoint else Path(c.model).name
-    output = Path(c.output or f'eval_results/tester_{name}.json')
-    check_writable(output.parent)
-    if output.is_dir(): raise UsageError(f'--output {output}: is a folder; name a file')
-    return output
+    if not c.checkpoint:
+        p = platform(c.device, c.dtype)
+        return make_players(TrainingConfig(generator_model=c.model, discriminator_model=c.model,
+                                           max_new_tokens=c.max_tokens or _OWN,
+                                           trust_remote_code=c.trust_remote_code), p.device, p.dtype)
+    limit = c.max_tokens or load_checkpoint(c.checkpoint)[1]['configuration']['max_new_tokens']
+    players = load_trained(c.checkpoint, c.device, limit, dtype=c.dtype, trust_remote_code=c.trust_remote_code)
+    return players['generator'], players['discriminator']
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #ab53f4bf
 def run(c:TesterConfig)->None:
     "The command `evaluate_tester`."
-    output = _output_path(c)
+    name = f'{Path(c.checkpoint).parent.name}_{Path(c.checkpoint).stem}' if c.checkpoint else Path(c.model).name
+    output = Path(c.output or f'eval_results/tester_{name}.json')
+    check_writable(output.parent)
+    if output.is_dir(): raise UsageError(f'--output {output}: is a folder; name a file')
     if c.checkpoint: check_checkpoint(c.checkpoint, (Generator.name, Discriminator.name))
     if c.results: check_document(c.results, 'testers')
-    config = TrainingConfig(problems_file=c.problems_file, held_out=c.problems)
-    problems, start = problems_of(config)[1], time.time()
-    advice = 'lower --problems or --max-tokens'
-    with enough_memory(advice), says_what_is_kept(lambda: 'nothing is saved'):
+    problems, start = problems_of(TrainingConfig(problems_file=c.problems_file, held_out=c.problems))[1], time.time()
+    with enough_memory('lower --problems or --max-tokens'), says_what_is_kept(lambda: 'nothing is saved'):
         players = _players_of(c)
         for player in players: player.check_window(problems)
         compared = compare_testers(*players, problems, c)
-    checksum = load_checkpoint(c.checkpoint)[1]['sha256'] if c.checkpoint else None
-    write_json(output, vars(compared) | dict(settings=asdict(c), problems_fingerprint=fingerprint(problems),
-                                             checkpoint_sha256=checksum, versions=library_versions(),
-                                             seconds=round(time.time() - start, 1)))
+    write_json(output, vars(compared) | dict(
+        settings=asdict(c), problems_fingerprint=fingerprint(problems), versions=library_versions(),
+        checkpoint_sha256=checksum(c.checkpoint) if c.checkpoint else None, seconds=round(time.time() - start, 1)))
     print(f'{markdown(compared)}\n\nresults in {output}')
     if c.results: write_table(c.results, 'testers', markdown(compared))
 
-# %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #a264d251
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())
