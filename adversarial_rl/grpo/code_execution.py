@@ -263,5 +263,4 @@ def run(s:GRPOSettings)->None:
     "The command `grpo_code_execution`."
     train_and_report(s, train)
 
-# %% ../../nbs/10_grpo/02_code_execution.ipynb #4a5b0a58
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

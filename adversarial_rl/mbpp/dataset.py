@@ -59,7 +59,6 @@ def _from_hub(dataset:str)->list[Any]:
         why = one_line(e)[:120]
         raise UsageError(f'MBPP is not in the local cache and could not be loaded from the hub ({why}); {_GET}')
 
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #28a010a8
 def _from_copy(path:Path, dataset:str)->list[Any]:
     "Rows of a file as published, JSON or JSON lines, or of one in a folder; raises `UsageError`."
     if path.is_dir(): path = path/_FILES[dataset]

@@ -272,5 +272,4 @@ def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     if c.split == 'all' and not c.num_questions:
         print(f"MBPP+: {write_samples(path.with_suffix('.samples.jsonl'), report)}")
 
-# %% ../../nbs/08_mbpp/02_evaluator.ipynb #a7112655
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

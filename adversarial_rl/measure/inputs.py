@@ -34,7 +34,6 @@ def _draw_plain(name:str, rng:random.Random)->Any:
     if name == 'str': return ''.join(rng.choice(_LETTERS) for _ in range(rng.randint(0, 6)))
     return rng.randint(-10, 10)
 
-# %% ../../nbs/07_measure/03_inputs.ipynb #438a9110
 def draw(kind:Kind, rng:random.Random)->Any:
     "A random value; raises TypeError for one that cannot exist, such as a set of lists."
     if kind.container: return kind.container(draw(kind.part(0), rng) for _ in range(rng.randint(0, 6)))
@@ -66,7 +65,6 @@ def random_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
     try: return [[draw(k, rng) for k in kinds] for _ in range(n)]
     except TypeError: return []
 
-# %% ../../nbs/07_measure/03_inputs.ipynb #c0a4f935
 def boundary_values(problem:Problem, n:int, seed:int | str=0)->list[list]:
     "Up to `n` argument lists of boundary values, the simplest first; the seed has no effect."
     try: values = [list(enumerate(edges(k))) for k in argument_kinds(problem)]

@@ -154,7 +154,6 @@ def _domains(problem:Problem)->dict[str, Kind]:
     return {x.arg: _domain(x, [given[x.arg] for given in every if x.arg in given], defaults.get(x))
             for x in (*places, *named)}
 
-# %% ../../nbs/07_measure/05_kinds.ipynb #6e4d369b
 def in_domain(problem:Problem, call:str)->bool:
     "Whether a call with literal arguments has the arguments of the signature, each of its kind."
     given = _given(_arguments(problem), calls(parse_source(call), problem.function_name)[0])
