@@ -174,7 +174,6 @@ class Turn:
     text: str         # The whole answer
     move: str|None    # Name of the move, None if it was illegal
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #209c153c
 @dataclass(eq=False)
 class Match:
     "One board game between two players, running or over."

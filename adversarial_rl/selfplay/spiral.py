@@ -25,17 +25,7 @@ from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
-
-# %% ../../nbs/11_selfplay/03_spiral.ipynb #5701eadb
-from adversarial_rl.record.run_loop import (
-    check_players,
-    check_start,
-    load_players,
-    own_folders,
-    resume_or_begin,
-    run_loop,
-    steps_text,
-)
+from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
 from ..record.tracking import read_metrics
 from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
@@ -157,10 +147,7 @@ def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
         check_kind(path, info, ('learner',))
         model, rank = info['configuration']['model'], info['configuration']['lora_rank']
     policy = make_learner(model, rank, platform(device, dtype), trust_remote_code)
-    players = dict(learner=SimpleNamespace(policy=policy))
-    with reading(path):
-        check_players(path, info, players)
-        load_players(players, state)
+    load_players(dict(learner=SimpleNamespace(policy=policy)), state)
     return policy
 
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())
