@@ -35,8 +35,9 @@ def to_problem(row:dict[str, Any],  # As published
         defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
         called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
         id, words = f"mbpp/{row['task_id']}", row[_WORDS[dataset]].strip()
-    except (AttributeError, LookupError, SyntaxError, TypeError) as e:
-        raise ValueError(f'{type(e).__name__}: {one_line(e)}; is this a row of the {dataset} edition?')
+    except SyntaxError as e: raise ValueError(f'is not valid Python ({one_line(e)})')
+    except (AttributeError, LookupError, TypeError):
+        raise ValueError(f'is no row of the {dataset} edition: that has task_id, {_WORDS[dataset]}, code and test_list')
     if not called: raise ValueError('its tests call no function that its code defines')
     return problem_of(dict(
         id=id, description=words, reference_solution=code, difficulty='easy',
