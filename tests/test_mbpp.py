@@ -68,7 +68,7 @@ def test_a_folder_and_a_file_give_the_same_problems(copy):
 
 @pytest.mark.parametrize('change, message', [
     (dict(text=None), 'row 2 (full): is no row of the full edition'),
-    (dict(test_list=[]), 'IndexError'), (dict(code='def f(:'), 'SyntaxError'),
+    (dict(test_list=[]), 'is no row of the full edition'), (dict(code='def f(:'), 'is not valid Python'),
     (dict(test_setup_code='import ((('), 'is not valid Python'), (dict(code='x = 1'), 'its tests call no function')])
 def test_a_wrong_row_is_named(copy, change, message):
     changed = rows('full')
