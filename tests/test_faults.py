@@ -172,18 +172,6 @@ def test_training_from_a_script_checks_what_the_command_checks(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_truncated_optimizer_of_trl_is_skipped_for_the_checkpoint_before_it(tmp_path, capfd):
-    flags = ['--config', 'configs/grpo_code_execution_starter.yaml', '--training-args.save_steps', '1', '--output-dir',
-             'g', '--training-args.per_device_train_batch_size', '16', '--evaluation.enabled', 'false',
-             '--training-args.max_steps']
-    assert processes.run('grpo_code_execution', *flags, '2', cwd=tmp_path).returncode == 0
-    file = tmp_path/'g'/'checkpoint-2'/'optimizer.pt'
-    file.write_bytes(file.read_bytes()[:-100])
-    done = processes.run('grpo_code_execution', *flags, '2', '--resume', cwd=tmp_path)
-    assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
-    assert 'skipped g/checkpoint-2: its optimizer.pt is damaged or cut short' in done.stderr
-
-
 def test_the_source_distribution_holds_the_notebooks(tmp_path):
     root = Path(__file__).resolve().parents[1]
     if not (root/'setup.py').exists(): pytest.skip('not in a clone')

@@ -83,8 +83,7 @@ def test_text_that_is_not_a_program_has_no_mutants(source):
 
 ANNOTATIONS = ['int', 'float', 'bool', 'str', 'None', 'list', 'list[str]', 'tuple[int, str]', 'tuple[int, ...]',
                'dict[str, list[int]]', 'set[int]', 'int | None', 'Optional[str]', 'typing.List[int]',
-               'Union[int, list[int]]', 'list[tuple[int, str]]', 'Any', '"list[int]"', 'Callable[[int], int]', 'tuple',
-               'frozenset[str]']
+               'Union[int, list[int]]', 'list[tuple[int, str]]', 'Any', 'Callable[[int], int]', 'frozenset[str]']
 
 
 @pytest.mark.parametrize('annotation', ANNOTATIONS)
@@ -272,12 +271,10 @@ def test_what_a_container_holds_follows_from_all_baseline_tests():
 
 @pytest.mark.parametrize('annotation, own, out', [
     ('list = None', ['f(None)', 'f([1])'], ["f(['a'])", 'f(2)']), ('dict = None', ['f(None)'], ['f(2)']),
-    ('Iterable', ['f("abc")'], ['f(2)', 'f([1])']), ('Sequence', ['f((1, 2))'], ['f((1, "a"))', 'f("abc")']),
-    ('tuple', ['f([1, 2])'], ['f(["a"])']), ('Collection', ['f({1, 2})'], ['f({"a"})']),
-    ('"str"', ['f("a")'], ['f(3)']), ('"list[int]"', ['f([1])'], ['f(3)', 'f(["a"])']),
-    ('Literal["a", "b"]', ['f("a")'], ['f([1])', 'f(1)']), ('deque[int]', ['f([1])'], ['f("q")']),
-    ('Decimal', ['f(3)'], ['f("q")']), ('Mapping', ['f({"a": 1})'], ['f({1: [2]})', 'f([1])']),
-    ('Literal[Color.RED]', ['f("a")'], ['f([1])']), ('tuple', ['f(())', 'f((1, 2))'], ['f((1, "a"))', 'f([1])'])])
+    ('Sequence', ['f((1, 2))'], ['f((1, "a"))', 'f("abc")']), ('tuple', ['f([1, 2])'], ['f(["a"])']),
+    ('"str"', ['f("a")'], ['f(3)']), ('Literal["a", "b"]', ['f("a")'], ['f([1])', 'f(1)']),
+    ('deque[int]', ['f([1])'], ['f("q")']), ('Mapping', ['f({"a": 1})'], ['f({1: [2]})', 'f([1])']),
+    ('tuple', ['f(())', 'f((1, 2))'], ['f((1, "a"))', 'f([1])'])])
 def test_what_baseline_tests_give_is_in_the_domain_whatever_the_annotation_says(annotation, own, out):
     assert in_domain_of(f'def f(xs: {annotation}):', own, *out) == [False] * len(out)
 

@@ -22,7 +22,7 @@ from .training import problems_of
 from ..measure.held_out import sample_programs
 from ..measure.inputs import baseline_suites, boundary_values, fill_expected, random_inputs
 from ..measure.testers import discriminator_suites, evaluate_tester, LIMITS, make_cases, TesterFigures
-from ..model.players import Discriminator, Generator, load_trained, make_players
+from ..model.players import checksum, Discriminator, Generator, load_trained, make_players
 from ..problems.problem import fingerprint, Problem
 from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tables import check_document, markdown_table, write_table
@@ -100,12 +100,10 @@ def run(c:TesterConfig)->None:
         players = _players_of(c)
         for player in players: player.check_window(problems)
         compared = compare_testers(*players, problems, c.seed)
-    checksum = load_checkpoint(c.checkpoint)[1]['sha256'] if c.checkpoint else None
-    write_json(output, vars(compared) | dict(settings=asdict(c), problems_fingerprint=fingerprint(problems),
-                                             checkpoint_sha256=checksum, versions=library_versions(),
-                                             seconds=round(time.time() - start, 1)))
+    write_json(output, vars(compared) | dict(
+        settings=asdict(c), problems_fingerprint=fingerprint(problems), versions=library_versions(),
+        checkpoint_sha256=checksum(c.checkpoint) if c.checkpoint else None, seconds=round(time.time() - start, 1)))
     print(f'{markdown(compared)}\n\nresults in {output}')
     if c.results: write_table(c.results, 'testers', markdown(compared))
 
-# %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #a264d251
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

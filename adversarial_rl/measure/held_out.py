@@ -109,7 +109,6 @@ def sample_programs(generator:Generator, problems:list[Problem], n:int, temperat
     flat = generator.programs(transcripts, [p for p in problems for _ in range(n)])
     return [flat[i:i + n] for i in range(0, len(flat), n)]
 
-# %% ../../nbs/07_measure/01_held_out.ipynb #d0c52b90
 def sample_suites(discriminator:Discriminator, problems:list[Problem], n:int, temperature:float, rng:torch.Generator
                  )->list[list[list[str]]]:
     "`n` suites for each problem."
