@@ -4,17 +4,16 @@
 
 # %% auto #0
 __all__ = ['Figures', 'MakeTrainer', 'processor_seconds', 'Meter', 'pass_rates', 'tester_figures', 'ConditionConfig',
-           'own_trainer', 'train_for', 'validation_split', 'run_condition', 'cost', 'write_run', 'run']
+           'own_trainer', 'train_for', 'run_condition', 'cost', 'write_run', 'run']
 
 # %% ../../nbs/13_lab/02_condition.ipynb #ad2b6357
-import hashlib
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+import pandas as pd
 import psutil
 import torch
 
@@ -23,12 +22,10 @@ from ..core.errors import guarded, quiet_libraries
 from ..core.files import check_writable, write_json
 from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
-from ..core.statistics import bootstrap, Interval
-from ..game.round import mean
+from ..core.statistics import bootstrap, Interval, over_samples
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
-from ..mbpp.training import problems_of
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a3c5752c
 from adversarial_rl.measure.held_out import (
@@ -55,7 +52,7 @@ def processor_seconds()->float:
     return total
 
 # %% ../../nbs/13_lab/02_condition.ipynb #02518479
-Figures = dict[str, float | Interval]
+Figures = dict[str, Interval]
 
 @dataclass
 class Meter:
@@ -77,7 +74,7 @@ class Meter:
         if passed > self.passed and (step or self.at_start):
             figures = self.measure()
             self.rows.append(dict(seconds=round(self.spent, 2), step=step) | figures)
-            values = ', '.join(f'{k} {x.mean if isinstance(x, Interval) else x:.3f}' for k, x in figures.items())
+            values = ', '.join(f'{k} {x.mean:.3f}' for k, x in figures.items())
             print(f'{self.spent:.0f} of {self.seconds:.0f} s, step {step}: {values}', flush=True)
         self.passed, self.started = passed, processor_seconds()
         return self.spent < self.seconds
@@ -101,7 +98,7 @@ def _suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4,
     judged = judge_written(problems, suites, discriminator.writes)
     validity = validity_by_problem([[s.valid for s in group] for group in judged])
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for t in chain(*group)]
-    return {'validity': bootstrap(validity), 'distinct': round(distinct_share(inputs), 4)}
+    return {'validity': bootstrap(validity), 'distinct': over_samples([distinct_share(inputs)])}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a262afd1
 def tester_figures(tester:Discriminator | InputSource,
@@ -137,8 +134,6 @@ class ConditionConfig:
     seconds: float = setting(150, 'seconds of training', 0.1, 10**6)
     marks: int = setting(5, 'measurements after the first', 1, 1000)
     at_start: bool = setting(True, 'measure before the first step too')
-    split: str = setting('held_out', 'problems to measure on; those for choosing settings are taken from the training '
-                                     'problems', choices=('held_out', 'validation'))
     tester: bool = setting(True, 'measure the tester at the end')
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
@@ -151,9 +146,6 @@ def own_trainer(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig,
                )->AdversarialTrainer:
     "The trainer that `make` makes, changed as the condition says."
     trainer = make(config, ppo)
-    if condition.split == 'validation':
-        training, validation = validation_split(problems_of(config)[0])
-        trainer.training, trainer.held_out = [*map(trainer.visible.shown, training)], validation[:config.held_out]
     if condition.random_tester: trainer.pair.tester = InputTester(config.max_tests, config.seed)
     return trainer
 
@@ -170,21 +162,9 @@ def train_for(trainer:AdversarialTrainer, learners:Sequence[str], meter:Meter)->
 # %% ../../nbs/13_lab/02_condition.ipynb #d872eb60
 def _while_training(rows:list[dict[str, Any]])->dict[str, dict[str, float]]:
     "Steps of each learner and the means of their metrics over the second half of the steps."
-    late = rows[len(rows) // 2:]
-    def means(own):
-        values = {k: [r[k] for r in own if isinstance(r.get(k), float) and math.isfinite(r[k])] for r in own for k in r}
-        return {k: round(mean(xs), 4) for k, xs in sorted(values.items()) if xs}
-    return {name: dict(steps=sum(r['learner'] == name for r in rows)) | means([r for r in late if r['learner'] == name])
-            for name in _PLAYERS}
-
-# %% ../../nbs/13_lab/02_condition.ipynb #95c848c8
-def validation_split(problems:Sequence[Problem])->tuple[list[Problem], list[Problem]]:
-    "Training and validation problems; those of the curriculum with the same operations are on one side."
-    parts: tuple[list[Problem], list[Problem]] = ([], [])
-    for p in problems:
-        digest = hashlib.sha1(f'validation {p.tags[-1] if p.tags else p.id}'.encode()).hexdigest()
-        parts[int(digest[:8], 16) % 10 == 0].append(p)
-    return parts
+    late = pd.DataFrame(rows[len(rows) // 2:])
+    def means(name): return late[late['learner'] == name].select_dtypes('float').mean().dropna().round(4).to_dict()
+    return {name: dict(steps=sum(r['learner'] == name for r in rows)) | means(name) for name in _PLAYERS}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #ed4a142c
 def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig,
