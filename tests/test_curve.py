@@ -145,7 +145,8 @@ def test_no_kept_run_is_repeated(tmp_path, monkeypatch):
 
 def test_stopped_it_goes_on(tmp_path):
     "The run that was stopped is made again, finished ones are not."
-    command = [sys.executable, '-m', 'adversarial_rl.lab', *flags(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1')]
+    more = ('--only', 'two-baseline', '--seeds', '0', '1')
+    command = [sys.executable, '-m', 'adversarial_rl.lab', *flags(tmp_path, *more)]
     core = min(os.sched_getaffinity(0))   # One run at a time
     pin = ['taskset', '-c', str(core)]
     p, end = subprocess.Popen([*pin, *command], cwd=ROOT, stderr=subprocess.DEVNULL), time.time() + 300
