@@ -28,14 +28,8 @@ from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a3c5752c
-from adversarial_rl.measure.held_out import (
-    distinct_share,
-    grade_on_suites,
-    program_figures,
-    sample_suites,
-    validity_by_problem,
-    Visible,
-)
+from ..measure import held_out
+from ..measure.held_out import Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator
@@ -86,19 +80,19 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:
     figures: Figures = {}
     for temperature, suffix in ((0., ''), (1., '_sampled')):
         programs = generator.programs(generator.write(problems, 1, temperature, rng), problems)
-        results = grade_on_suites(problems, programs, [[] for _ in problems], visible)
-        figures |= program_figures(results, suffix)
+        results = held_out.grade_on_suites(problems, programs, [[] for _ in problems], visible)
+        figures |= held_out.program_figures(results, suffix)
     return figures
 
 # %% ../../nbs/13_lab/02_condition.ipynb #2c0d6215
 def _suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4, seed:int=1)->Figures:
     "`validity` and `distinct` of `n` sampled suites for each problem."
     rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
-    suites = sample_suites(discriminator, problems, n, 1., rng)
+    suites = held_out.sample_suites(discriminator, problems, n, 1., rng)
     judged = judge_written(problems, suites, discriminator.writes)
-    validity = validity_by_problem([[s.valid for s in group] for group in judged])
+    validity = held_out.validity_by_problem([[s.valid for s in group] for group in judged])
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for t in chain(*group)]
-    return {'validity': bootstrap(validity), 'distinct': over_samples([distinct_share(inputs)])}
+    return {'validity': bootstrap(validity), 'distinct': over_samples([held_out.distinct_share(inputs)])}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a262afd1
 def tester_figures(tester:Discriminator | InputSource,
