@@ -9,21 +9,26 @@ __all__ = ['Kept', 'OpponentPool', 'playing_as']
 import contextlib
 import random
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypedDict
+from typing import Protocol, TypedDict
 
 import torch
 
-from ..model.players import Player
+from ..model.policy import Policy
 
 # %% ../../nbs/09_game/04_opponents.ipynb #c0e33356
 _POOL_CHANCE = 0.5  # Probability that the frozen player of a round is an earlier one
+
+class _Adapted(Protocol):
+    "A player with an adapter of a policy."
+    policy: Policy
+    name: str
 
 class Kept(TypedDict):
     "An earlier adapter, as a checkpoint stores it."
     step: int                         # Finished steps at that time
     adapter: dict[str, torch.Tensor]
 
-def _copies(player:Player)->dict[str, torch.Tensor]:
+def _copies(player:_Adapted)->dict[str, torch.Tensor]:
     return {k: v.detach().cpu().clone() for k, v in player.policy.adapter(player.name).items()}
 
 class OpponentPool:
@@ -32,7 +37,7 @@ class OpponentPool:
         self.size = size
         self.kept: dict[str, list[Kept]] = {name: [] for name in names}
 
-    def add(self, step:int, players:Mapping[str, Player])->None:
+    def add(self, step:int, players:Mapping[str, _Adapted])->None:
         "Keep a copy of every player after this number of steps."
         if not self.size: return
         for name, p in players.items():
@@ -44,7 +49,7 @@ class OpponentPool:
 
 # %% ../../nbs/09_game/04_opponents.ipynb #ae86014a
 @contextlib.contextmanager
-def playing_as(player:Player,
+def playing_as(player:_Adapted,
                kept:Kept | None=None # None for the latest
               )->Iterator[None]:
     "Give the player an earlier adapter inside the context, and restore its latest one afterwards."
