@@ -176,7 +176,7 @@ def test_training_on_mbpp(tmp_path, monkeypatch):
         --k-alternating-steps 0 --problems-per-step 2 --group-size 2 --opponents 1 --held-out 3 --no-mbpp-eval
         --output-dir {tmp_path/'out'} --checkpoint-dir {tmp_path/'ck'}"""
     assert train_main(flags.split()) == 0
-    assert json.loads((tmp_path/'out'/'training_results.json').read_text())['held_out']['problems_after'] == 3
+    assert json.loads((tmp_path/'out'/'training_results.json').read_text())['held_out']['problems'] == 3
     training, held_out = problems_of(TrainingConfig(problems_file='mbpp', held_out=3))
     assert [p.id for p in training + held_out] == [f'mbpp/{i}' for i in (601, 602, 603, 604, 511, 512, 513)]
     for p, row in zip(training, splits()):
