@@ -15,5 +15,5 @@ def curriculum(split='held_out'):
 
 @task
 def problems_file(path):
-    "Problems of your own, or HumanEval's file: `-T path=HumanEval.jsonl.gz`."
+    "Problems of your own: `-T path=problems.json`."
     return Task(dataset=MemoryDataset([Sample(**sample_fields(p)) for p in load_problems(path)]), scorer=passes_tests())

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from adversarial_rl.core import commands
 
-MODULES = {c.name: f'adversarial_rl.{c.module}' for c in vars(commands).values() if isinstance(c, commands.Command)}
+MODULES = {name: f'adversarial_rl.{c.module}' for name, c in vars(commands).items() if isinstance(c, commands.Command)}
 LOADED = ['adversarial_rl.game.trainer', 'adversarial_rl.game.inference', 'adversarial_rl.mbpp.evaluator',
           'adversarial_rl.record.plots', 'adversarial_rl.grpo.output_game',
           'transformers.models.qwen2.modeling_qwen2', 'trl.trainer.grpo_trainer']

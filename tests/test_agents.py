@@ -17,7 +17,7 @@ from adversarial_rl.core.files import resource
 from adversarial_rl.core.machine import installed
 from adversarial_rl.model.agents import Local, Server
 from adversarial_rl.model.policy import load_model, Policy
-from adversarial_rl.problems.printing import prediction_prompt, printing_prompts
+from adversarial_rl.problems.curriculum import prediction_prompt, printing_prompts
 
 pytestmark = pytest.mark.skipif(not all(installed(x) for x in ('openai', 'fastapi', 'uvicorn')),
                                 reason='needs openai and transformers[serving]')

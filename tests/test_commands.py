@@ -16,7 +16,7 @@ from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.record.tracking import read_metrics
 
-EVERY = {c.name: c for c in vars(commands).values() if isinstance(c, Command)}
+EVERY = {name: c for name, c in vars(commands).items() if isinstance(c, Command)}
 HEAVY = ('torch', 'transformers', 'peft', 'trl', 'matplotlib', 'pandas')
 
 
@@ -67,7 +67,7 @@ def test_closed_streams_are_no_mistake(closed, code, tmp_path):
 
 @pytest.mark.skipif(sys.platform != 'linux', reason='no /proc')
 def test_ctrl_c_while_libraries_are_loaded_is_one_line(tmp_path):
-    process = began('evaluate_tester', '--problems', 400, cwd=tmp_path, stdout=subprocess.DEVNULL)
+    process = began('evaluate_tester', '--held-out', 400, cwd=tmp_path, stdout=subprocess.DEVNULL)
     maps = f'/proc/{process.pid}/maps'
     while process.poll() is None and 'libtorch' not in open(maps).read(): time.sleep(.005)
     process.send_signal(signal.SIGINT)

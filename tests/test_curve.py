@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from adversarial_rl.core.errors import guarded, UsageError
+from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig, WRITES
 from adversarial_rl.game.round import generator_rewards, ProblemRound, Round, Verdicts
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
-from adversarial_rl.lab import curve
-from adversarial_rl.lab.condition import ConditionConfig, own_trainer, validation_split
+from adversarial_rl.lab.__main__ import load_notebook, main
 from adversarial_rl.lab.experiment import KeptRuns, runs_of
 from adversarial_rl.measure.held_out import fresh_tests, grade_on_suites, Visible
 from adversarial_rl.measure.kinds import in_domain
@@ -23,6 +22,7 @@ from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
 
 ROOT = Path(__file__).parent.parent
+NOTEBOOK = 'nbs/13_lab/03_curve.ipynb'
 COUNT = Problem('count', 'The numbers from 1 to n.', 'def f(n):', ('assert f(0) == []', 'assert f(2) == [1, 2]'),
                 'def f(n): return list(range(1, n + 1))')
 
@@ -41,14 +41,6 @@ def rows(folder, **kw):
 
 
 # Inputs
-
-@pytest.mark.parametrize('text, inputs', [
-    ('1. `f([1, "a)"])`; f((2,))', ["f([1, 'a)'])", 'f((2,))']), ('1 2 so 3\nassert f(1, 2) == 3', ['f(1, 2)']),
-    ('assert f(f(1)) == 2', ['f(1)']), ('f(open("x"))', []), ('f(9 ** 9 ** 9)', []), ('f("' * 10**5, []),
-    ('f(1' + '0' * 5000 + ')', []), ('f(**d)', []), ('g.f(1)', []), ('\ud800 f(y)', [])])
-def test_inputs_are_read_and_the_rest_is_dropped(text, inputs):
-    assert parse_inputs(text, 'f') == inputs
-
 
 def test_any_text_is_read():
     rng = random.Random(0)
@@ -117,34 +109,27 @@ def test_hacks_on_held_out_problems():
     assert fresh_tests([COUNT])[0] and not set(fresh_tests([COUNT])[0]) & set(COUNT.baseline_tests)
 
 
-def test_settings_are_chosen_on_problems_that_nobody_trains_on(tmp_path):
-    trainer = own_trainer(ConditionConfig(split='validation'), *settings(tmp_path, held_out=50, visible_tests=1))
-    training, validation = validation_split(starter_problems('training'))
-    assert trainer.held_out == validation[:50] and {p.id for p in trainer.training} == {p.id for p in training}
-    assert not {p.id for p in validation} & {p.id for p in training + starter_problems('held_out')}
-    assert all(len(p.baseline_tests) == 1 for p in trainer.training)
-
-
 # The comparison
 
-def flags(folder, *more): return ['--seconds', '1', '--problems', '8', '--output-dir', str(folder), *more]
+def flags(folder, *more): return [NOTEBOOK, '--seconds', '1', '--problems', '8', '--output-dir', str(folder), *more]
 
 
 def test_it_makes_the_missing_runs(tmp_path, capfd):
     two = ('--only', 'edge-baseline', 'edge-filled')
-    assert guarded(curve.run, flags(tmp_path, *two, '--finished-only')) == 2
+    assert main(flags(tmp_path, *two, '--finished-only')) == 2
     assert 'no run with these settings is finished' in capfd.readouterr().err
-    assert guarded(curve.run, flags(tmp_path, *two, '--seeds', '0')) == 0
+    assert main(flags(tmp_path, *two, '--seeds', '0')) == 0
     done = {p: p.stat().st_mtime_ns for p in tmp_path.glob('*/*/training_results.json')}
     assert len(done) == 2 and '| the edge test | before training | 1 | 0 |' in capfd.readouterr().out
-    assert guarded(curve.run, flags(tmp_path, '--seeds', '0', '1', '--finished-only')) == 0
+    assert main(flags(tmp_path, '--seeds', '0', '1', '--finished-only')) == 0
     assert done == {p: p.stat().st_mtime_ns for p in tmp_path.glob('*/*/training_results.json')}
 
 
 def test_no_kept_run_is_repeated(tmp_path, monkeypatch):
     "The digests of data/curve.jsonl are those of today's flags and configuration."
     monkeypatch.chdir(ROOT)
-    experiment = curve._curve_experiment(curve.CurveConfig())
+    curve = load_notebook(NOTEBOOK)
+    experiment = curve.experiment_of(curve.CurveConfig())
     runs = runs_of(list(experiment.conditions), range(5), tmp_path)
     kept = KeptRuns(ROOT/'data'/'curve.jsonl')
     assert all(kept._key(experiment, run) in kept.rows for seeds in runs.values() for run in seeds)
@@ -152,8 +137,8 @@ def test_no_kept_run_is_repeated(tmp_path, monkeypatch):
 
 def test_stopped_it_goes_on(tmp_path):
     "The run that was stopped is made again, finished ones are not."
-    command = [sys.executable, '-m', 'adversarial_rl.lab.curve']
-    command += flags(tmp_path, '--only', 'two-baseline', '--seeds', '0', '1')
+    more = ('--only', 'two-baseline', '--seeds', '0', '1')
+    command = [sys.executable, '-m', 'adversarial_rl.lab', *flags(tmp_path, *more)]
     core = min(os.sched_getaffinity(0))   # One run at a time
     pin = ['taskset', '-c', str(core)]
     p, end = subprocess.Popen([*pin, *command], cwd=ROOT, stderr=subprocess.DEVNULL), time.time() + 300

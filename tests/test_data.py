@@ -1,5 +1,4 @@
-"Shipped problems, files of HumanEval and the curriculum, run for real."
-import gzip
+"Shipped problems and the curriculum, run for real."
 import json
 import random
 
@@ -8,10 +7,8 @@ import pytest
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.pool import Job
-from adversarial_rl.grader.suites import solved_problems
 from adversarial_rl.problems import curriculum as cur
-from adversarial_rl.problems.problem import load_problems, split_problems
+from adversarial_rl.problems.problem import load_problems
 
 DOUBLE = dict(id='double', description='Return twice n.', function_signature='def double(n):',
               baseline_tests=['assert double(3) == 6'], reference_solution='def double(n):\n    return 2 * n',
@@ -36,42 +33,6 @@ def test_training_refuses_a_problem_that_its_reference_does_not_solve(tmp_path):
             code_execution.prompt_rows(str(path))
         with pytest.raises(UsageError, match=kind):
             players.training_problems(players.TrainingConfig(problems_file=str(path)))
-
-
-HUMANEVAL = dict(
-    task_id='mine/0', entry_point='undo', canonical_solution='    return [x - 1 for x in xs]\n',
-    prompt='from typing import List\n\ndef do(xs: List[int]):\n    return [x + 1 for x in xs]\n\n'
-           'def undo(xs: List[int]) -> List[int]:\n'
-           '    """Takes back what do does.\n    >>> undo([2])\n    [1]\n    """\n',
-    test="METADATA = {'author': 'me'}\n\ndef check(candidate):\n    assert candidate([]) == [], 'Empty'\n"
-         "    for n in range(3):\n        assert candidate(do([n])) == [n]\n    assert True, 'Always'\n")
-
-
-@pytest.mark.parametrize('name', ['mine.jsonl', 'mine.jsonl.gz', 'mine.json'])
-def test_a_file_of_humaneval_is_a_problems_file(tmp_path, name):
-    "Its helpers stand in the words and in each test; programs pass, fail and are held out as usual."
-    entries = [HUMANEVAL | dict(task_id=f'mine/{i}') for i in range(8)]
-    text = json.dumps(entries) if name.endswith('json') else '\n'.join(map(json.dumps, entries)) + '\n'
-    path = tmp_path/name
-    path.write_bytes(gzip.compress(text.encode()) if name.endswith('gz') else text.encode())
-    problems = solved_problems(path)
-    p = problems[0]
-    assert (p.id, p.function_signature, len(p.baseline_tests)) == ('mine/0', 'def undo(xs):', 2)
-    assert 'return [x + 1 for x in xs]' in p.description and p.description.endswith('>>> undo([2])\n[1]')
-    good, bad = 'def undo(xs): return [x - 1 for x in xs]', 'def undo(xs): return xs'
-    assert [o.per_test for o in grade_many([Job.of(p, good), Job.of(p, bad)])] == [(True, True), (True, False)]
-    assert [len(x) for x in split_problems(problems)] == [6, 2]
-
-
-@pytest.mark.parametrize('change, message', [
-    (dict(test=None), "problem 1 .'mine/0'.: field 'test' is missing or not a text"),
-    (dict(canonical_solution='  oops ('), "field 'canonical_solution' is not valid Python"),
-    (dict(entry_point='do'), "does not end with the function 'do'"),
-    (dict(test='def check(candidate): pass'), "field 'baseline_tests' is empty")])
-def test_a_broken_entry_of_humaneval_is_named(tmp_path, change, message):
-    path = tmp_path/'mine.jsonl'
-    path.write_text(json.dumps(HUMANEVAL | change))
-    with pytest.raises(UsageError, match=message): load_problems(path)
 
 
 def test_example_tests_refuse_programs_that_do_nothing():

@@ -13,7 +13,6 @@ import processes
 import pytest
 import torch
 
-from adversarial_rl.core import commands
 from adversarial_rl.core.errors import guarded, UsageError
 from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
@@ -46,7 +45,7 @@ QUESTION = ['--problem', 'Return x.', '--signature', 'def f(x):']
 SPIRAL = ['--config', 'configs/spiral_self_play_starter.yaml', '--steps', '1', '--eval-games', '2']
 GAME = ['--config', 'configs/starter.yaml', '--problems-per-step', '2', '--held-out', '2']
 READERS = [('run_inference', ['--checkpoint', 'C', *QUESTION], 'spiral_self_play'),
-           ('evaluate_tester', ['--checkpoint', 'C', '--problems', '2'], 'spiral_self_play'),
+           ('evaluate_tester', ['--checkpoint', 'C', '--held-out', '2'], 'spiral_self_play'),
            ('evaluate_mbpp', ['--checkpoint', 'C'], 'spiral_self_play'),
            ('run_training', [*GAME, '--resume-from', 'C'], 'spiral_self_play'),
            ('spiral_self_play', [*SPIRAL, '--opponents', 'C'], 'run_training'),
@@ -114,33 +113,6 @@ def test_a_checkpoint_that_would_run_code_is_refused_without_advice(checkpoints_
     assert 'could run code' in said and 'weights_only' not in said and 'trust' not in said
 
 
-INFERENCE, TESTER = commands.run_inference, commands.evaluate_tester
-WRITTEN = [   # A command, its flags, and the file that it would lose
-    (INFERENCE, '--checkpoint c.pt --problem-file in.txt --output link', 'in.txt'),
-    (INFERENCE, '--checkpoint c.pt --problem-file link --output in.txt', 'in.txt'),
-    (INFERENCE, '--checkpoint c --problem x --output ./c.pt', 'c.pt'),
-    (INFERENCE, '--checkpoint c.pt --problem x --config s.yaml --output s.yaml', 's.yaml'),
-    (INFERENCE, '--checkpoint c.pt --problem x --output .env', '.env'),
-    (INFERENCE, '--checkpoint model --problem x --output model/config.json', 'model/config.json'),
-    (TESTER, '--problems-file in.jsonl --output in.jsonl', 'in.jsonl'),
-    (TESTER, '--checkpoint c.pt --output c.json', 'c.json')]
-
-
-@pytest.mark.parametrize('command, flags, lost', WRITTEN, ids=[f'{c.name} {flags}' for c, flags, _ in WRITTEN])
-def test_results_never_replace_a_file_that_the_command_reads(command, flags, lost, tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path/'model').mkdir()
-    names = ['in.txt', 'in.jsonl', 'c.pt', 'c.json', '.env', 'model/config.json']
-    for name in names: (tmp_path/name).write_text(f'# {name}\n')
-    (tmp_path/'s.yaml').write_text('seed: 3\n')
-    (tmp_path/'link').symlink_to('in.txt')
-    before = (tmp_path/lost).read_bytes()
-    assert command(flags.split()) == 2
-    said = capfd.readouterr().err.strip().splitlines()[-1]
-    assert said.startswith('error: --output ') and 'would be lost; name another file' in said, said
-    assert (tmp_path/lost).read_bytes() == before
-
-
 def test_a_file_that_cannot_grow_is_one_line(tmp_path, capfd):
     def grow(argv): append_line(tmp_path/'rows.jsonl', 'x' * 10000)
     def whole(argv): write_whole(tmp_path/'results.json', b'x' * 10000)
@@ -198,18 +170,6 @@ def test_training_from_a_script_checks_what_the_command_checks(tmp_path):
                             '--opponent.refresh-every 0')):
         with pytest.raises(UsageError, match=message): start()
     assert not list(tmp_path.iterdir())
-
-
-def test_a_truncated_optimizer_of_trl_is_skipped_for_the_checkpoint_before_it(tmp_path, capfd):
-    flags = ['--config', 'configs/grpo_code_execution_starter.yaml', '--training-args.save_steps', '1', '--output-dir',
-             'g', '--training-args.per_device_train_batch_size', '16', '--evaluation.enabled', 'false',
-             '--training-args.max_steps']
-    assert processes.run('grpo_code_execution', *flags, '2', cwd=tmp_path).returncode == 0
-    file = tmp_path/'g'/'checkpoint-2'/'optimizer.pt'
-    file.write_bytes(file.read_bytes()[:-100])
-    done = processes.run('grpo_code_execution', *flags, '2', '--resume', cwd=tmp_path)
-    assert done.returncode == 0 and 'Traceback' not in done.stderr, done.stderr
-    assert 'skipped g/checkpoint-2: its optimizer.pt is damaged or cut short' in done.stderr
 
 
 def test_the_source_distribution_holds_the_notebooks(tmp_path):

@@ -173,7 +173,7 @@ def unfit(path, folder, qwen, tokenizer):
     tokenizer.save_pretrained(folder/'model')
     def models(name): return dict(generator=str(folder/name), discriminator='starter')
     rank = description(path)['configuration'] | dict(lora_rank=4)
-    return [(altered(path, folder/'other.pt', models=models('model')), 'another architecture'),
+    return [(altered(path, folder/'other.pt', models=models('model')), 'adapter of other shapes'),
             (altered(path, folder/'rank.pt', configuration=rank), 'adapter of other shapes'),
             (altered(path, folder/'gone.pt', models=models('no-model')), 'no-model')]
 

@@ -151,8 +151,7 @@ def with_code(folder):
 
 def test_no_code_runs_in_a_process_with_a_pipe_that_says_yes_and_all_of_it_with_the_flag(with_code, tmp_path):
     folder, ran = with_code
-    flags = ['--model', str(folder), '--output', str(tmp_path/'t.json'), '--problems', '1', '--max-tokens', '4',
-             '--device', 'cpu']
+    flags = ['--model', str(folder), '--output-dir', str(tmp_path), '--held-out', '1', '--device', 'cpu']
     def run(*more):
         command = [sys.executable, '-W', 'ignore', '-m', 'adversarial_rl.mbpp.evaluate_tester', *flags, *more]
         return subprocess.run(command, input='y\n' * 20, env=os.environ | dict(HF_HOME=str(tmp_path/'hf')),

@@ -1,6 +1,5 @@
 "The classic bugs of PPO on language models, each with a test that catches it."
 import copy
-import random
 from dataclasses import replace
 
 import pytest
@@ -229,17 +228,15 @@ def test_step_sizes_fall_with_the_run(policy):
 
 
 def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkeypatch, capsys):
-    "Memory runs out in the first forward, a later one, a backward: same weights as with a micro-batch that fits."
+    "Memory runs out in a forward or a backward: same weights as with a micro-batch that fits."
     monkeypatch.setattr(ppo, 'TARGET_KL', float('inf'))
     t, group = ragged(policy)
     before, score = {n: p.clone() for n, p in policy.parameters('generator').items()}, policy.score
     def no_memory(*_): raise RuntimeError('CUDA out of memory')
     def update(fails=None, **settings):
-        calls = []
         def tight(name, ids, *rest, **kw):
-            calls.append(len(ids))
             if fails == 'always': raise RuntimeError('DefaultCPUAllocator: not enough memory: allocate memory')
-            if len(ids) > 6 and (fails == 'forward' or fails == 'third' and len(calls) == 3): no_memory()
+            if len(ids) > 6 and fails == 'forward': no_memory()
             logp, *others = score(name, ids, *rest, **kw)
             if fails == 'backward' and len(ids) > 6 and logp.requires_grad: logp.register_hook(no_memory)
             return logp, *others
@@ -261,9 +258,6 @@ def test_out_of_memory_halves_the_micro_batch_and_changes_nothing(policy, monkey
         torch.testing.assert_close(now, whole, atol=1e-4, rtol=1e-3)
         torch.testing.assert_close(now_moments, moments, atol=1e-5, rtol=1e-3)
         assert capsys.readouterr().err == 'out of memory: the generator continues with --micro-batch 6\n'
-    several = dict(ppo_epochs=2, minibatches=2)
-    third, _, _ = update('third', micro_batch=12, **several)
-    torch.testing.assert_close(third, update(**several)[0], atol=1e-4, rtol=1e-3)
     with pytest.raises(RuntimeError, match='allocate memory'): update('always')
     assert 'continues with --micro-batch 1\n' in capsys.readouterr().err
 
@@ -348,41 +342,18 @@ def test_an_overflow_is_left_out_and_halves_the_scale(policy, monkeypatch):
     assert (other.optimizer.scale.value, other.optimizer.scale.good) == (4, 1)
 
 
-def texts(rng):
-    "Rows of few different tokens, so that many begin alike; some are there twice, some have nothing that is scored."
-    prompts = [[1] + [rng.randint(1, 2) for _ in range(rng.randint(0, 4))] for _ in range(rng.randint(1, 3))]
-    rows, used = [], []
-    for _ in range(rng.randint(2, 9)):
-        prompt, answer = rng.choice(prompts), [rng.randint(1, 3) for _ in range(rng.randint(0, 5))]
-        rows.append(prompt + answer)
-        used.append([False] * len(prompt) + [i == len(answer) - 1 or rng.random() < .7 for i in range(len(answer))])
-    T = max(map(len, rows)) + 1
-    ids, action = torch.zeros(len(rows), T, dtype=torch.long), torch.zeros(len(rows), T, dtype=torch.bool)
-    for i, (row, at) in enumerate(zip(rows, used)):
-        ids[i, :len(row)], action[i, :len(row)] = torch.tensor(row), torch.tensor(at)
-    return ids, action
-
-
-def sees(trees, node):
-    "The tokens that a node attends to, in the order of the tree."
-    tree, place = divmod(node, trees.ids.shape[1])
-    line = trees.mask(torch.float32)[tree, 0, place]
-    assert set(line.tolist()) <= {0., -torch.inf}
-    return trees.ids[tree][line == 0].tolist()
-
-
 @pytest.mark.parametrize('seed', range(20))
 def test_each_token_sees_its_own_text_and_no_other(seed):
-    ids, action = texts(random.Random(seed))
-    trees = grow(ids, action, 64)
-    length = [int(row.nonzero().max()) + 1 if row.any() else 1 for row in action]
-    for i, n in enumerate(length):
+    "Texts of two different tokens, so that many begin alike and some are there twice."
+    rng = torch.Generator().manual_seed(seed)
+    ids, length = torch.randint(1, 3, (9, 7), generator=rng), torch.randint(1, 8, (9,), generator=rng)
+    trees = grow(ids, torch.arange(7) < length[:, None], 64)
+    assert sorted(trees.order.tolist()) == list(range(9))
+    for i, n in enumerate(length.tolist()):
         for t, node in enumerate(trees.node[i, :n].tolist()):
-            assert sees(trees, node) == ids[i, :t + 1].tolist()
-            assert trees.depth.flatten()[node] == t and (not t or trees.parent[node] == trees.node[i, t - 1])
-    nodes = {node for i, n in enumerate(length) for node in trees.node[i, :n].tolist()}
-    beginnings = {tuple(row[:t + 1]) for row, n in zip(ids.tolist(), length) for t in range(n)}
-    assert len(beginnings) <= len(nodes) <= sum(length) and sorted(trees.order.tolist()) == list(range(len(ids)))
+            tree, place = divmod(node, trees.ids.shape[1])
+            seen = trees.mask(torch.float32)[tree, 0, place] == 0
+            assert trees.ids[tree][seen].tolist() == ids[i, :t + 1].tolist()
 
 
 def answers(policy):

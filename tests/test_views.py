@@ -10,6 +10,7 @@ from adversarial_rl.grader.suites import Suite
 from adversarial_rl.mbpp.evaluator import make_report, ProblemRecord, ProgramRecord
 from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
+from adversarial_rl.record.plots import HELD_OUT
 from adversarial_rl.show import attempts, replay, views
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -26,9 +27,9 @@ def run_folder(folder, seed):
                 'generator/kl': None if i % 2 else i / 1000}
     folder.mkdir(parents=True)
     (folder/'metrics.jsonl').write_text(''.join(json.dumps(row(i)) + '\n' for i in range(90)))
-    figures = {f'{k}_before': .4 + .05 * seed for k in views.HELD_OUT}
-    figures |= {f'{k}_after': .6 + .05 * seed for k in views.HELD_OUT}
-    figures |= {f'{k}_after_interval': [.5, .8] for k in views.HELD_OUT}
+    figures = {f'{k}_before': .4 + .05 * seed for k in HELD_OUT}
+    figures |= {f'{k}_after': .6 + .05 * seed for k in HELD_OUT}
+    figures |= {f'{k}_after_interval': [.5, .8] for k in HELD_OUT}
     (folder/'training_results.json').write_text(json.dumps(dict(held_out=figures)))
     return folder
 

@@ -26,7 +26,6 @@ class Command:
     module: str                # Below adversarial_rl
     settings: tuple[str, ...]  # The dataclasses that `run` gets, such as 'core.settings.PPOConfig'
     about: str                 # One line of help
-    before: str = ''           # What is typed before the name
 
     def __call__(self, argv:list[str]|None=None)->int: # `sys.argv[1:]` by default; returns the exit code
         return guarded(self._run, argv)
@@ -37,7 +36,7 @@ class Command:
         for where in self.settings:
             module, _, kind = where.rpartition('.')
             kinds.append(getattr(load(module, self.name), kind))
-        return parse_config(kinds, argv, self.about, self.before + self.name, partial(suited, self.name))
+        return parse_config(kinds, argv, self.about, self.name, partial(suited, self.name))
 
     def _run(self, argv:list[str]):
         for package in _EVERY_COMMAND:
@@ -47,16 +46,12 @@ class Command:
         load(self.module, self.name).run(*settings)
 
 # %% ../../nbs/01_core/08_commands.ipynb #5be0c7d3
-run_training = Command(
-    'run_training', 'game.trainer',
-    ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
-    'Train a generator and a discriminator against each other, stage by stage.')
-plan = Command(
-    'plan', 'game.plan',
-    ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig',
-     'game.plan.PlanConfig'),
-    'Print what a run of run_training will take: memory, tokens, updates and minutes.',
-    'python -m adversarial_rl.game.')
+_TRAINING = ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig')
+
+run_training = Command('run_training', 'game.trainer', _TRAINING,
+                       'Train a generator and a discriminator against each other, stage by stage.')
+plan = Command('python -m adversarial_rl.game.plan', 'game.plan', (*_TRAINING, 'game.plan.PlanConfig'),
+               'Print what a run of run_training will take: memory, tokens, updates and minutes.')
 run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),
                         'Solve coding problems with the players of a checkpoint.')
 evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator',

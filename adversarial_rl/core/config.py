@@ -21,7 +21,7 @@ from typing import Any, get_args, get_origin
 from .errors import SECRETS, UsageError
 from .files import as_text, resource, write_whole
 from .machine import Suited
-from .settings import as_flag, check, Config, flag, prefix, REQUIRED, TokenLimit
+from .settings import as_flag, check, Config, flag, prefix, TokenLimit
 
 # %% ../../nbs/01_core/03_config.ipynb #e9c8afa9
 _from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
@@ -41,23 +41,15 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
     return set(_from_dotenv)
 
 # %% ../../nbs/01_core/03_config.ipynb #cbc5414a
-def _leaves(kind:Any, before:str='')->dict[str, dataclasses.Field]:
-    "Dotted name -> field, for all settings of a dataclass and of the dataclasses in it."
-    found: dict[str, dataclasses.Field] = {}
-    for f in dataclasses.fields(kind):
-        name = before + f.name
-        found |= _leaves(f.type, prefix(f, before)) if dataclasses.is_dataclass(f.type) else {name: f}
-    return found
-
-def _headings(kind:Any, before:str='')->Iterator[tuple[str, str]]:
-    "Dotted name and heading of each setting: the docstring of the dataclass that declares it, nearest classes first."
+def _leaves(kind:Any, before:str='')->Iterator[tuple[str, dataclasses.Field, str]]:
+    "Name, field and heading of each setting: the docstring of the class that declares it, nearest classes first."
     fields = {f.name: f for f in dataclasses.fields(kind)}
     declares = {name: base for base in kind.__mro__ for name in vars(base).get('__annotations__', ()) if name in fields}
     for base in kind.__mro__:
-        for name in (name for name in fields if declares[name] is base):
-            f, heading = fields[name], (base.__doc__ or '').rstrip('.')
-            if dataclasses.is_dataclass(f.type): yield from _headings(f.type, prefix(f, before))
-            else: yield before + name, heading
+        for name, f in fields.items():
+            if declares[name] is not base: continue
+            if dataclasses.is_dataclass(f.type): yield from _leaves(f.type, prefix(f, before))
+            else: yield before + name, f, (base.__doc__ or '').rstrip('.')
 
 def closest(name:str, known:Iterable[str])->str:
     "The known name with the most similar spelling."
@@ -94,15 +86,17 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/03_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-def _parser(fields:dict[str, dataclasses.Field], headings:dict[str, str], about:str, prog:str|None
-           )->argparse.ArgumentParser:
+def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], # As `_leaves` yields them
+            about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
                                      formatter_class=wide, argument_default=argparse.SUPPRESS)
     parser._negative_number_matcher = _NEGATIVE   # Its own takes -1e-5 for a flag
-    groups = {heading: parser.add_argument_group(heading) for heading in dict.fromkeys(headings.values())}
-    for name, heading in headings.items(): _add_setting(groups[heading], name, fields[name])
+    groups: dict[str, argparse._ArgumentGroup] = {}
+    for name, f, heading in leaves:
+        if heading not in groups: groups[heading] = parser.add_argument_group(heading)
+        _add_setting(groups[heading], name, f)
     parser.add_argument('--config', metavar='FILE', help='YAML file of settings; flags and the environment override it')
     parser.add_argument('--print-config', action='store_true', help='print each setting and its source, then stop')
     return parser
@@ -119,7 +113,7 @@ def _add_setting(group:argparse._ArgumentGroup, name:str, f:dataclasses.Field):
         turned_off = f'turn off: {help}' if default else argparse.SUPPRESS
         group.add_argument(flag(f'no_{name}'), dest=name, action='store_false', help=turned_off)
         if default: help = argparse.SUPPRESS
-    elif default not in (REQUIRED, None, ''): help += f' ({default})'
+    elif default not in (dataclasses.MISSING, None, ''): help += f' ({default})'
     group.add_argument(flag(name) + '.NAME' * (kind is dict), dest=name, metavar=_KINDS[kind][0], help=help, **options)
 
 # %% ../../nbs/01_core/03_config.ipynb #6e2dd41e
@@ -149,8 +143,8 @@ class Given:
 class Sources:
     "Reads the settings that some dataclasses declare; every method raises `UsageError` for a mistake."
     def __init__(self, kinds:Sequence[type]):
-        self.fields = {name: f for kind in kinds for name, f in _leaves(kind).items()}
-        self.headings = {name: heading for kind in kinds for name, heading in _headings(kind)}
+        self.leaves = {leaf[0]: leaf for kind in kinds for leaf in _leaves(kind)}
+        self.fields = {name: f for name, f, _ in self.leaves.values()}
         self.dicts = {name for name, f in self.fields.items() if _kind(f) is dict}   # Their keys are free
         self.also = {f.metadata['also']: name for name, f in self.fields.items() if f.metadata.get('also')}
 
@@ -172,7 +166,7 @@ class Sources:
 
     def flags(self, argv:Sequence[str], about:str='', prog:str|None=None)->dict[str, Given]:
         "Settings given as flags, with `config` and `print_config`; --help prints and exits."
-        parser = _parser(self.fields, self.headings, about, prog)
+        parser = _parser(self.leaves.values(), about, prog)
         words = [self._spelled(word, parser) for word in argv]
         try: found, unknown = parser.parse_known_args(words)
         except argparse.ArgumentError as e:
@@ -246,15 +240,9 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     flags = sources.flags(argv, about, prog)
     file = sources.file(flags['config'].value) if 'config' in flags else {}
     given = file | sources.environment() | flags
-    required = [k for k, f in sources.fields.items() if f.default is f.default_factory is REQUIRED]
-    if missing := [flag(k) for k in required if k not in given]:
-        raise UsageError(f"{', '.join(missing)}: must be given; --help lists the settings")
+    if machine: given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
     values = _checked(kinds, given)
-    if machine:
-        given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
-        values = _checked(kinds, given)
     shown = {name: value for config in values for name, value in _values(config)}
-    _check_files(sources.fields, shown, given)
     _show_machine(given)
     if 'print_config' not in given: return values
     print(_config_table(shown, given))
@@ -264,24 +252,6 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
     return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
-
-def _check_files(fields:dict[str, dataclasses.Field], values:dict[str, Any], given:dict[str, Given])->None:
-    "Raise `UsageError` where results would replace a file that the command reads."
-    use = {name: f.metadata.get('file') for name, f in fields.items() if values.get(name)}
-    read = {f'{flag(name)} {values[name]}': values[name] for name in use if use[name] == 'read'} | {'.env': '.env'}
-    if 'config' in given: read[f"--config {given['config'].value}"] = given['config'].value
-    for name in use:
-        target = Path(values[name]).resolve() if use[name] == 'written' else None
-        lost = [source for source, path in read.items() if target and _holds(Path(path).resolve(), target)]
-        if not lost: continue
-        raise UsageError(f'{flag(name)} {values[name]}: is read by this command ({lost[0]}) and would be lost; '
-                         'name another file')
-
-def _holds(path:Path, target:Path)->bool:
-    "Whether an existing file is this one, in this folder, or of this checkpoint, whose ending may be left out."
-    weights = path if path.suffix == '.pt' else path.with_name(f'{path.name}.pt')
-    files = [path, *([weights, weights.with_suffix('.json')] if weights.is_file() else [])]
-    return target.is_file() and (target in files or path in target.parents)
 
 # %% ../../nbs/01_core/03_config.ipynb #535e4671
 def _show_machine(given:dict[str, Given])->None:

@@ -108,8 +108,7 @@ def locked(place:str|Path,   # A folder, or a file in one, which need not exist
 
 # %% ../../nbs/01_core/05_files.ipynb #e634b843
 def check_writable(folder:str|Path,    # Created if missing
-                   need_mb:int=50,     # Free space needed, in MB
-                   needed_for:str=''   # What for, such as ' for 5 checkpoints'
+                   need_mb:int=50      # Free space needed, in MB
                   )->Path:             # The folder
     "Check that a folder can be written to and has space; raises `UsageError`."
     folder = Path(folder)
@@ -121,5 +120,4 @@ def check_writable(folder:str|Path,    # Created if missing
     except OSError as e: raise UsageError(f'{folder}: cannot be written to ({e.strerror}); choose another folder')
     free = shutil.disk_usage(folder).free // 2**20
     if free >= need_mb: return folder
-    raise UsageError(f'{folder}: only {free} MB free, {need_mb} MB needed{needed_for}; '
-                     'make room or choose another folder')
+    raise UsageError(f'{folder}: only {free} MB free, {need_mb} MB needed; make room or choose another folder')

@@ -5,7 +5,7 @@
 # %% auto #0
 __all__ = ['HOSTS', 'host', 'cores_text', 'Platform', 'available_cores', 'platform', 'installed', 'library_versions', 'reaches',
            'why_offline', 'online', 'config_file', 'wandb_mode', 'Decision', 'decide', 'detect_platform_and_gpu',
-           'Suited', 'suited']
+           'Suited', 'is_large', 'suited']
 
 # %% ../../nbs/01_core/06_machine.ipynb #a6a5c954
 import json
@@ -229,7 +229,6 @@ _COMMANDS = {   # Command -> setting that names its model, and its bundled model
 _BATCH = ('training_args.per_device_train_batch_size', 'training_args.gradient_accumulation_steps')
 _STEP_ROWS = 32      # Of one of TRL's steps: four groups of eight
 _TOY_BYTES = 10**8
-_TEST_TOKENS = 384   # Of an untrained model's stage, as in configs/a100.yaml
 
 @dataclass(frozen=True)
 class Suited:
@@ -238,21 +237,19 @@ class Suited:
     values: Mapping[str, Any] = field(default_factory=dict) # Other settings; the file's override them
     without: Sequence[str] = ()                             # Settings of the file that are not taken
 
-def _is_large(model:str)->bool:
+def is_large(model:str)->bool:
     "Whether a model is no toy: a name on the hub, a folder with more than 100 MB, or an adapter for one of them."
     folder = Path(model)
     if not folder.is_dir(): return folder.name not in {bundled for _, bundled in _COMMANDS.values()}
     if (adapter := folder/'adapter_config.json').is_file():
-        return _is_large(str(json.loads(adapter.read_text()).get('base_model_name_or_path', 'starter')))
+        return is_large(str(json.loads(adapter.read_text()).get('base_model_name_or_path', 'starter')))
     return sum(file.stat().st_size for file in folder.iterdir()) > _TOY_BYTES
 
 # %% ../../nbs/01_core/06_machine.ipynb #f36b1a01
 def suited(command:str,              # Such as 'run_training'
            given:Mapping[str, Any]   # Settings from flags, environment and files, and 'config'
           )->Suited:
-    "What suits the machine; nothing for most commands that do not train, or a device that is not there."
-    if command == 'evaluate_tester' and 'checkpoint' not in given and _is_large(str(given.get('model', 'starter'))):
-        return Suited(values={} if 'max_tokens' in given else dict(max_tokens=_TEST_TOKENS))
+    "What suits the machine; nothing for commands that do not train, or a device that is not there."
     if command not in _COMMANDS: return Suited()
     try: file, rows = _suits(platform(given.get('device', 'auto')))
     except UsageError: return Suited()   # The run says what is wrong
@@ -267,7 +264,7 @@ def suited(command:str,              # Such as 'run_training'
         file, without = 'configs/t4.yaml' if small else file, (*_PLAYERS, *(['device'] if small else []))
     if command.startswith('grpo') and not small and not given.keys() & set(_BATCH):
         values |= dict(zip(_BATCH, (rows, _STEP_ROWS // rows)))   # They belong together
-    if 'config' in given or named and not any(map(_is_large, named.values())): file, without = '', ()
+    if 'config' in given or named and not any(map(is_large, named.values())): file, without = '', ()
     if without: values |= {**dict.fromkeys(_PLAYERS, next(iter(named.values()))), **named}   # One name is that of both
     values = {k: v for k, v in values.items() if k not in given}
     if not given.get('mbpp_eval', 'starter' not in file): values.pop('mbpp_eval_num_questions', None)

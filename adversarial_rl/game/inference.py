@@ -93,11 +93,12 @@ def read_problem(c:InferenceConfig)->Problem:
 
 def _read_problems(c:InferenceConfig)->list[Problem]:
     "The problems to solve; raises `UsageError`."
+    if not c.checkpoint: raise UsageError('--checkpoint: must be given; --help lists the settings')
     if c.batch and not c.problems_file: raise UsageError('--batch needs --problems-file')
     if c.problems_file and not c.batch: raise UsageError('--problems-file is for --batch; add it')
     if c.batch and (c.problem or c.problem_file or c.tests or c.signature):
         raise UsageError('--batch takes its problems, signatures and tests from --problems-file alone')
-    if c.problems_file == 'starter': return starter_problems('held_out', 400)
+    if c.problems_file == 'starter': return starter_problems('held_out', c.held_out)
     if c.batch: return load_problems(c.problems_file)
     if c.execute_tests and not c.tests: raise UsageError('--execute-tests needs --tests')
     return [read_problem(c)]
@@ -238,7 +239,7 @@ def summary(results:Sequence[dict[str, Any]], c:InferenceConfig)->str:
 def _output_file(c:InferenceConfig)->Path | None:
     "The file for the results, None for no file; raises `UsageError`."
     if not c.output and not c.batch: return None
-    output = Path(c.output or 'output/inference.jsonl')
+    output = Path(c.output or f'{c.output_dir}/inference.jsonl')
     check_writable(output.parent)
     if output.is_dir() or c.batch and output.exists() and not output.is_file():
         raise UsageError(f'--output {output}: is not a regular file; name a file')

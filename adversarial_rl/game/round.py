@@ -22,14 +22,7 @@ from ..grader.grading import brief
 from ..grader.inputs import InputSuite, REASONS
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, Suite, validity
-from adversarial_rl.learn.rewards import (
-    code_a1_reward,
-    cure_reward,
-    discriminator_reward,
-    generator_reward,
-    learnability_reward,
-    utrl_reward,
-)
+from ..learn import rewards
 from ..learn.transcripts import Transcripts
 from ..measure.held_out import is_hack, with_own
 from ..measure.inputs import judge_written
@@ -210,10 +203,10 @@ def generator_rewards(r:Round, graded_on:str='both',
     def reward(v:Verdicts | None)->float:
         if v is None: return float('nan')
         if tester_share >= 0 and v.suites:
-            return ((1 - tester_share) * generator_reward([*v.baseline, *v.replayed])
-                    + tester_share * generator_reward([*v.suites.values()]))
+            return ((1 - tester_share) * rewards.generator_reward([*v.baseline, *v.replayed])
+                    + tester_share * rewards.generator_reward([*v.suites.values()]))
         own = {'both': [*v.baseline, *v.suites.values()], 'baseline': v.baseline, 'discriminator': v.suites.values()}
-        return generator_reward([*own[graded_on], *v.replayed])
+        return rewards.generator_reward([*own[graded_on], *v.replayed])
     return torch.tensor([reward(v) for x in r.problems for v in x.verdicts])
 
 # %% ../../nbs/09_game/01_round.ipynb #554202b6
@@ -223,10 +216,10 @@ def suite_reward(x:ProblemRound, suite:Suite, kind:str)->float:
     if suite.accepted is None or suite.usable and not passed: return float('nan')
     accepted, inputs = suite.accepted, {test_input(t, x.problem.function_name) for t in suite.tests}
     formulas = {
-        'default': lambda: discriminator_reward(accepted, passed),
-        'code_a1': lambda: code_a1_reward(accepted, passed),
-        'utrl': lambda: utrl_reward(passed, sum(accepted), len(inputs), bool(suite.tests)),
-        'learnability': lambda: learnability_reward(passed),
+        'default': lambda: rewards.discriminator_reward(accepted, passed),
+        'code_a1': lambda: rewards.code_a1_reward(accepted, passed),
+        'utrl': lambda: rewards.utrl_reward(passed, sum(accepted), len(inputs), bool(suite.tests)),
+        'learnability': lambda: rewards.learnability_reward(passed),
     }
     return formulas[kind]()
 
@@ -241,7 +234,7 @@ def _cure_suite_reward(x:ProblemRound, suite:Suite)->float:
     wrong += [v.suites | v.refused for v in x.mutants if v is not None and v.refused is not None]
     if suite.accepted is None or suite.tests and not correct and not wrong: return float('nan')
     fair = [ok and all(passed[t] for passed in correct) for t, ok in zip(suite.tests, suite.accepted)]
-    return cure_reward(fair, [[passed[t] for t in suite.tests] for passed in wrong])
+    return rewards.cure_reward(fair, [[passed[t] for t in suite.tests] for passed in wrong])
 
 def discriminator_rewards(r:Round, kind:str='default')->torch.Tensor:
     "`(P*D,)` reward of each suite by one of `DISCRIMINATOR_REWARDS`, NaN where the grader failed."
@@ -267,7 +260,7 @@ def _verdict_metrics(r:Round)->dict[str, float]:
     row = {'replayed_pass_rate': mean(replayed)} if replayed else {}
     row |= {'mutants_killed': mean(killed)} if killed else {}
     row |= {'hack_rate': mean([v.hack for v in graded])} if any(v.hidden for v in graded) else {}
-    return row | {'baseline_pass_rate': mean([generator_reward(v.baseline) for v in graded]),
+    return row | {'baseline_pass_rate': mean([rewards.generator_reward(v.baseline) for v in graded]),
                   'solved': mean([all(v.baseline) for v in graded]),
                   'adversarial_pass_rate': mean([ok for v in graded for ok in v.suites.values()]),
                   'ungraded': mean([v is None for v in verdicts])}

@@ -232,13 +232,12 @@ def _check_isolation(required:bool)->None:
                          'run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
-def _results(trainer:AdversarialTrainer, after:dict[str, Any], metrics:list[dict[str, Any]])->dict[str, Any]:
+def _results(trainer:AdversarialTrainer, after:dict[str, Interval], metrics:list[dict[str, Any]])->dict[str, Any]:
     "Held-out figures before and after, with the bounds of their intervals, and totals over the metrics of all steps."
-    held_out: dict[str, Any] = {}
-    figures = [(f'{name}_before', x) for name, x in trainer.before.items()]
-    for name, x in figures + [(f'{name}_after', x) for name, x in after.items()]:
-        if isinstance(x, Interval): held_out |= {name: x.mean, f'{name}_interval': [x.low, x.high]}
-        else: held_out[name] = x
+    held_out: dict[str, Any] = dict(problems=len(trainer.held_out))
+    for when, figures in (('before', trainer.before), ('after', after)):
+        for name, x in figures.items():
+            held_out |= {f'{name}_{when}': x.mean, f'{name}_{when}_interval': [x.low, x.high]}
     rows = [r for r in metrics if 'stage' in r]   # Without the row before the first step
     return dict(held_out=held_out, steps=trainer.step, platform=asdict(trainer.platform),
                 cut_off=round(mean([r['cut_off'] for r in rows]), 4),
@@ -304,7 +303,7 @@ def report(results:dict[str, Any])->str:
     rows = [{k.removeprefix('mbpp_eval/'): v for k, v in r.items()} for r in results['mbpp_eval']]
     mbpp = ', '.join(f"{r['phase']} (step {r['step']}) {r['problems_passed']} of {r['problems']}" for r in rows)
     return '\n\n'.join([*([f'MBPP: {mbpp}'] if mbpp else []), pd.DataFrame(results['stages']).T.round(3).to_string(),
-                        f"held-out problems ({held_out['problems_after']}), 95% intervals\n{table.to_string()}"])
+                        f"held-out problems ({held_out['problems']}), 95% intervals\n{table.to_string()}"])
 
 # %% ../../nbs/09_game/03_trainer.ipynb #269b754b
 def run(config:TrainingConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None:

@@ -33,11 +33,11 @@ from .code_execution import load_learner, train_and_report, train_with_trl
 from .rewards import text_of
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..mbpp.writers import Bare
-from ..model.agents import Agent, as_prompt, chats, Local, Source
+from ..model.agents import as_prompt, chats, Local, Source
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #d0f2343a
 from ..model.policy import load_model, Policy
-from ..problems.printing import prediction_prompt, printing_prompts
+from ..problems.curriculum import prediction_prompt, printing_prompts
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:
@@ -139,7 +139,7 @@ class Game:
     "Rewards programs whose output the opponent predicts wrongly."
     __name__ = 'prediction_game'   # TRL names its metrics by it
 
-    def __init__(self, opponent:Agent|None=None,   # May be set later
+    def __init__(self, opponent:Any=None,   # An `Agent`; may be set later
                  max_lines:int=1):
         self.opponent, self.max_lines, self.calls = opponent, max_lines, 0
         self.row: dict[str, float] = {}         # Metrics of the last call
@@ -162,39 +162,31 @@ class Game:
 
     def _predict(self, outputs:dict[str, str])->dict[str, bool]:
         "Whether the opponent predicts each program's output."
-        assert self.opponent
         prompts = [prediction_prompt(text, getattr(self.opponent, 'chat', False)) for text in outputs]
         answers = self.opponent.write(prompts, 1, 1., self.calls)
         return {text: predicted(a) == output for (text, output), (a,) in zip(outputs.items(), answers)}
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #77511708
-class SharedOpponent:
-    "A `Local` agent on the learner's own policy: the untrained model, or a copy of the learner."
+class SharedOpponent(Local):
+    "The learner's own policy as its opponent: the untrained model, or a copy of the learner."
     def __init__(self, policy:Policy, copied:bool, max_new_tokens:int):
-        self.policy = policy
-        if copied: self.refresh()
-        self.local = Local(policy, 'learner_earlier' if copied else '', max_new_tokens)
-        self.chat, self.special = self.local.chat, self.local.special
-
-    def refresh(self)->None:
-        "Make the copy equal to the learner."
-        self.policy.snapshot('learner', 'earlier')
+        if copied: policy.snapshot('learner', 'earlier')
+        super().__init__(policy, 'learner_earlier' if copied else '', max_new_tokens)
 
     def write(self, prompts:Sequence[str], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[str]]:
-        "`n` answers to each prompt."
+        "`n` answers to each prompt; afterwards the learner is what runs and learns."
         training = self.policy.model.training
         self.policy.model.eval()
-        try: return self.local.write(prompts, n, temperature, rng)
+        try: return super().write(prompts, n, temperature, rng)
         finally:
             self.policy.model.set_adapter('learner')
             self.policy.model.train(training)
 
-# %% ../../nbs/10_grpo/03_output_game.ipynb #f7b40e6a
 def make_opponent(o:OpponentSettings,
                   policy:Policy,        # The learner's
                   place:Platform,
                   trust_remote_code:bool=False # Run code that the model brings
-                 )->Agent:
+                 )->Local:
     "The opponent that the settings name."
     if o.kind != 'model': return SharedOpponent(policy, o.kind == 'earlier', o.max_new_tokens)
     loaded = load_model(o.id, place.dtype, place.device, trust_remote_code=trust_remote_code)
@@ -216,8 +208,7 @@ class GameCallback(TrainerCallback):
 
     def on_step_end(self, args, state, control, **_):
         if self.refresh_every and state.global_step % self.refresh_every == 0:
-            assert isinstance(self.game.opponent, SharedOpponent)
-            self.game.opponent.refresh()
+            self.game.opponent.policy.snapshot('learner', 'earlier')
 
     def on_log(self, args, state, control, logs=None, **_): logs.update(self.game.row)
 
@@ -273,5 +264,4 @@ def run(s:CodeGameSettings)->None:
     "The command `grpo_code_game`."
     train_and_report(s, train)
 
-# %% ../../nbs/10_grpo/03_output_game.ipynb #98b7fdef
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

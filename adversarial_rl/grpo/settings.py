@@ -8,11 +8,8 @@ __all__ = ['KINDS', 'ModelSettings', 'VLLMSettings', 'WandBSettings', 'TRLSettin
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #dcef02fe
 import json
-import pickle
 import sys
-import zipfile
 from dataclasses import dataclass, field, fields
-from importlib.metadata import requires
 from pathlib import Path
 from typing import Any
 
@@ -102,23 +99,12 @@ class CodeGameSettings(TRLSettings):
     output_dir: str = setting('output/code_game', 'folder for metrics, checkpoints and the model')
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #28415164
-def _supported_vllm()->str:
-    "Versions of vLLM that the installed TRL supports, such as '>=0.22,<=0.31'; '' if it names none."
-    from packaging.requirements import Requirement
-    return next((str(r.specifier) for r in map(Requirement, requires('trl') or []) if r.name == 'vllm'), '')
-
-def vllm_obstacle(p:Platform,
-                  version:str,     # Of vLLM; '' if it is not installed
-                  supported:str    # Versions that TRL supports
-                 )->str:           # '' if there is none
+def vllm_obstacle(p:Platform, version:str # Of vLLM; '' if it is not installed
+                 )->str:                  # '' if there is none
     "Why TRL cannot sample with vLLM on this machine."
-    from packaging.specifiers import SpecifierSet
     if not p.capability: return 'no NVIDIA GPU'
-    if p.capability < (7, 5):
-        return f'{p.name} has compute capability {p.capability[0]}.{p.capability[1]}, vLLM needs 7.5'
-    if not version: return f'it is not installed (pip install "vllm{supported}")'
-    if version not in SpecifierSet(supported): return f'version {version} is installed, this TRL supports {supported}'
-    return ''
+    if p.capability < (7, 5): return f'{p.name} has compute capability {".".join(map(str, p.capability))}, it needs 7.5'
+    return '' if version else 'it is not installed (pip install vllm)'
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #50c559cd
 def _machine_arguments(p:Platform)->tuple[dict[str, Any], list[str]]:
@@ -137,8 +123,7 @@ def _vllm_arguments(vllm:VLLMSettings, p:Platform)->tuple[dict[str, Any], list[s
     "Arguments for sampling with vLLM, if it is enabled and can run here, and a line that says so."
     if not vllm.enabled: return {}, []
     version = installed('vllm')
-    if obstacle := vllm_obstacle(p, version, _supported_vllm()):
-        return {}, [f'transformers samples instead of vLLM: {obstacle}']
+    if obstacle := vllm_obstacle(p, version): return {}, [f'transformers samples instead of vLLM: {obstacle}']
     return dict(use_vllm=True, vllm_gpu_memory_utilization=vllm.gpu_memory_utilization,
                 vllm_max_model_length=vllm.max_model_len), [f'vLLM: version {version}']
 
@@ -182,27 +167,11 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
     return args, [*notes, *more_notes, *_one_gpu(args)]
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #b87ada60
-def _check_whole(checkpoint:Path)->None:
-    "Raise where a checkpoint of TRL was interrupted, or lost the end of a file."
-    import torch
-    from safetensors import safe_open
-    json.loads((checkpoint/'trainer_state.json').read_text())
-    if not [*checkpoint.glob('optimizer*'), *checkpoint.glob('global_step*')]: raise ValueError('no optimizer.pt')
-    for file in sorted(checkpoint.rglob('*')):
-        if file.suffix == '.safetensors':
-            with safe_open(file, 'pt'): continue
-        if file.suffix not in ('.pt', '.pth', '.bin'): continue
-        with zipfile.ZipFile(file) as parts:
-            if parts.testzip(): raise ValueError(f'its {file.name} is damaged')
-        if file.name in ('optimizer.pt', 'scheduler.pt'): torch.load(file, 'cpu', mmap=True, weights_only=True)
-
 def newest_whole(folder:str|Path)->Path:
     "The newest `checkpoint-N` that was written completely; raises `UsageError` if there is none."
-    from safetensors import SafetensorError
     numbered = {int(p.name.split('-')[1]): p for p in Path(folder).glob('checkpoint-*') if p.name[11:].isdigit()}
     for _, path in sorted(numbered.items(), reverse=True):
-        try: _check_whole(path)
-        except (OSError, ValueError, zipfile.BadZipFile, SafetensorError, pickle.UnpicklingError) as e:
-            print(f'skipped {path}: {one_line(e)}', file=sys.stderr)
+        try: json.loads((path/'trainer_state.json').read_text())
+        except (OSError, ValueError) as e: print(f'skipped {path}: {one_line(e)}', file=sys.stderr)
         else: return path
     raise UsageError(f'--resume: no complete checkpoint in {folder}; start without --resume')

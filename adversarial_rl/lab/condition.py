@@ -4,17 +4,16 @@
 
 # %% auto #0
 __all__ = ['Figures', 'MakeTrainer', 'processor_seconds', 'Meter', 'pass_rates', 'tester_figures', 'ConditionConfig',
-           'own_trainer', 'train_for', 'validation_split', 'run_condition', 'cost', 'write_run', 'run']
+           'own_trainer', 'train_for', 'run_condition', 'cost', 'write_run', 'run']
 
 # %% ../../nbs/13_lab/02_condition.ipynb #ad2b6357
-import hashlib
-import math
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from typing import Any
 
+import pandas as pd
 import psutil
 import torch
 
@@ -23,22 +22,14 @@ from ..core.errors import guarded, quiet_libraries
 from ..core.files import check_writable, write_json
 from ..core.machine import platform
 from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
-from ..core.statistics import bootstrap, Interval
-from ..game.round import mean
+from ..core.statistics import bootstrap, Interval, over_samples
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
-from ..mbpp.training import problems_of
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a3c5752c
-from adversarial_rl.measure.held_out import (
-    distinct_share,
-    grade_on_suites,
-    program_figures,
-    sample_suites,
-    validity_by_problem,
-    Visible,
-)
+from ..measure import held_out
+from ..measure.held_out import Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
 from ..measure.testers import discriminator_suites, evaluate_tester, make_cases, TesterFigures
 from ..model.players import Discriminator, Generator
@@ -55,7 +46,7 @@ def processor_seconds()->float:
     return total
 
 # %% ../../nbs/13_lab/02_condition.ipynb #02518479
-Figures = dict[str, float | Interval]
+Figures = dict[str, Interval]
 
 @dataclass
 class Meter:
@@ -77,7 +68,7 @@ class Meter:
         if passed > self.passed and (step or self.at_start):
             figures = self.measure()
             self.rows.append(dict(seconds=round(self.spent, 2), step=step) | figures)
-            values = ', '.join(f'{k} {x.mean if isinstance(x, Interval) else x:.3f}' for k, x in figures.items())
+            values = ', '.join(f'{k} {x.mean:.3f}' for k, x in figures.items())
             print(f'{self.spent:.0f} of {self.seconds:.0f} s, step {step}: {values}', flush=True)
         self.passed, self.started = passed, processor_seconds()
         return self.spent < self.seconds
@@ -89,19 +80,19 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:
     figures: Figures = {}
     for temperature, suffix in ((0., ''), (1., '_sampled')):
         programs = generator.programs(generator.write(problems, 1, temperature, rng), problems)
-        results = grade_on_suites(problems, programs, [[] for _ in problems], visible)
-        figures |= program_figures(results, suffix)
+        results = held_out.grade_on_suites(problems, programs, [[] for _ in problems], visible)
+        figures |= held_out.program_figures(results, suffix)
     return figures
 
 # %% ../../nbs/13_lab/02_condition.ipynb #2c0d6215
 def _suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4, seed:int=1)->Figures:
     "`validity` and `distinct` of `n` sampled suites for each problem."
     rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
-    suites = sample_suites(discriminator, problems, n, 1., rng)
+    suites = held_out.sample_suites(discriminator, problems, n, 1., rng)
     judged = judge_written(problems, suites, discriminator.writes)
-    validity = validity_by_problem([[s.valid for s in group] for group in judged])
+    validity = held_out.validity_by_problem([[s.valid for s in group] for group in judged])
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for t in chain(*group)]
-    return {'validity': bootstrap(validity), 'distinct': round(distinct_share(inputs), 4)}
+    return {'validity': bootstrap(validity), 'distinct': over_samples([held_out.distinct_share(inputs)])}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a262afd1
 def tester_figures(tester:Discriminator | InputSource,
@@ -137,8 +128,6 @@ class ConditionConfig:
     seconds: float = setting(150, 'seconds of training', 0.1, 10**6)
     marks: int = setting(5, 'measurements after the first', 1, 1000)
     at_start: bool = setting(True, 'measure before the first step too')
-    split: str = setting('held_out', 'problems to measure on; those for choosing settings are taken from the training '
-                                     'problems', choices=('held_out', 'validation'))
     tester: bool = setting(True, 'measure the tester at the end')
     learners: Sequence[str] = setting(_PLAYERS, 'players whose steps of the schedule are taken', choices=_PLAYERS)
     random_tester: bool = setting(False, "random inputs in place of the discriminator's tests")
@@ -151,9 +140,6 @@ def own_trainer(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig,
                )->AdversarialTrainer:
     "The trainer that `make` makes, changed as the condition says."
     trainer = make(config, ppo)
-    if condition.split == 'validation':
-        training, validation = validation_split(problems_of(config)[0])
-        trainer.training, trainer.held_out = [*map(trainer.visible.shown, training)], validation[:config.held_out]
     if condition.random_tester: trainer.pair.tester = InputTester(config.max_tests, config.seed)
     return trainer
 
@@ -170,21 +156,9 @@ def train_for(trainer:AdversarialTrainer, learners:Sequence[str], meter:Meter)->
 # %% ../../nbs/13_lab/02_condition.ipynb #d872eb60
 def _while_training(rows:list[dict[str, Any]])->dict[str, dict[str, float]]:
     "Steps of each learner and the means of their metrics over the second half of the steps."
-    late = rows[len(rows) // 2:]
-    def means(own):
-        values = {k: [r[k] for r in own if isinstance(r.get(k), float) and math.isfinite(r[k])] for r in own for k in r}
-        return {k: round(mean(xs), 4) for k, xs in sorted(values.items()) if xs}
-    return {name: dict(steps=sum(r['learner'] == name for r in rows)) | means([r for r in late if r['learner'] == name])
-            for name in _PLAYERS}
-
-# %% ../../nbs/13_lab/02_condition.ipynb #95c848c8
-def validation_split(problems:Sequence[Problem])->tuple[list[Problem], list[Problem]]:
-    "Training and validation problems; those of the curriculum with the same operations are on one side."
-    parts: tuple[list[Problem], list[Problem]] = ([], [])
-    for p in problems:
-        digest = hashlib.sha1(f'validation {p.tags[-1] if p.tags else p.id}'.encode()).hexdigest()
-        parts[int(digest[:8], 16) % 10 == 0].append(p)
-    return parts
+    late = pd.DataFrame(rows[len(rows) // 2:])
+    def means(name): return late[late['learner'] == name].select_dtypes('float').mean().dropna().round(4).to_dict()
+    return {name: dict(steps=sum(r['learner'] == name for r in rows)) | means(name) for name in _PLAYERS}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #ed4a142c
 def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfig,

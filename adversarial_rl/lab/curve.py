@@ -5,28 +5,23 @@
 # %% auto #0
 __all__ = ['LEVELS', 'TESTERS', 'CONDITIONS', 'SAME_FLAGS', 'FIGURES', 'Cells', 'Level', 'neighbours', 'accepted_share',
            'Measured', 'measured', 'kept_cells', 'cells_of', 'gains', 'curve_table', 'draw_testers', 'draw_levels',
-           'accepted_shares', 'curve_figure', 'CurveConfig', 'run']
+           'accepted_shares', 'curve_experiment']
 
 # %% ../../nbs/13_lab/03_curve.ipynb #8b43af41
 import itertools
 import random
-import sys
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..core.config import parse_config
-from ..core.errors import guarded
-from ..core.settings import setting
 from ..core.source import literal, parse_source
 from ..core.statistics import over_samples
 from ..grader.arguments import calls
-from . import experiment as lab
-from .experiment import Condition, Experiment, Runs
+from .experiment import Condition, cost_of, Experiment, read_kept, Runs
 from ..problems.curriculum import Composition, curriculum, draw_input, to_problem, value
-from ..record.plots import COLOURS, GREY, new_figure, themed, WIDE
+from ..record.plots import COLOURS, GREY
 from ..record.tables import markdown_table, over_seeds
 
 # %% ../../nbs/13_lab/03_curve.ipynb #3fa3d650
@@ -114,23 +109,13 @@ def measured(seed:int,
     return Measured(seed, figures(last), figures(first) if first['step'] == 0 else {}, int(generator['steps']),
                     generator.get('generator/dead_groups', 0.))
 
-# %% ../../nbs/13_lab/03_curve.ipynb #f290513e
-def _needed(results:dict[str, Any])->dict[str, Any]:
-    "What `measured` and the table's note need of a run's results."
-    marks, generator = results['marks'], results['training']['generator']
-    trained = {k: generator[k] for k in ('steps', 'generator/dead_groups') if k in generator}
-    first_and_last = [marks[0], marks[-1]] if marks[0]['step'] == 0 else [marks[-1]]
-    return dict(marks=[{k: row[k] for k in ('seconds', 'step', *FIGURES)} for row in first_and_last],
-                training=dict(generator=trained), platform=results['platform'],
-                processor_seconds=results['processor_seconds'])
-
 # %% ../../nbs/13_lab/03_curve.ipynb #6b26335c
 Cells = dict[str, list[Measured]]   # Condition -> its finished runs
 
 def kept_cells(path:str|Path)->Cells:
     "The runs of a file of kept runs; raises `UsageError` where it is damaged, `OSError` where it is missing."
     cells = Cells()
-    for row in lab.read_kept(path): cells.setdefault(row['condition'], []).append(measured(row['seed'], row['results']))
+    for row in read_kept(path): cells.setdefault(row['condition'], []).append(measured(row['seed'], row['results']))
     return cells
 
 def cells_of(runs:Runs)->Cells:
@@ -204,59 +189,23 @@ def accepted_shares(seed:int=0 # Of the choice of random tests
     from adversarial_rl.measure.held_out import Visible
     return {level: accepted_share(Visible(x.n, x.choice, seed)) for level, x in LEVELS.items()}
 
-# %% ../../nbs/13_lab/03_curve.ipynb #930793b9
-@themed
-def curve_figure(cells:Cells, # Level and tester -> its seeds
-                 seed:int     # Of the visible tests whose share of wrong programs is shown
-                )->Any:       # A figure of matplotlib
-    "Hidden pass rates over levels and over the share of accepted wrong programs, and hack rates."
-    fig = new_figure(WIDE, 6.4)
-    solved, over_shares, hacks, legend = fig.subplots(2, 2).ravel()
-    draw_levels(solved, cells, 'hidden_pass_rate')
-    draw_levels(hacks, cells, 'hack_rate_sampled')
-    draw_testers(over_shares, cells, 'hidden_pass_rate', accepted_shares(seed))
-    over_shares.set(title='the same', xlabel='wrong programs that the visible tests accept', xscale='log')
-    over_shares.set_xticks(shares := (.01, .03, .1, .3), [f'{x:.0%}' for x in shares])
-    over_shares.minorticks_off()
-    over_shares.invert_xaxis()
-    legend.legend(*solved.get_legend_handles_labels(), loc='center')
-    legend.axis('off')
-    return fig
-
 # %% ../../nbs/13_lab/03_curve.ipynb #63cf8cbb
-@dataclass
-class CurveConfig(lab.KeptConfig):
-    "Settings of the command."
-    seeds: Sequence[int] = setting((0, 1, 2, 3, 4), 'one to ten different numbers', 0, 2**31 - 1)
-    output_dir: str = lab.runs_folder('output/curve')
-    only: Sequence[str] = setting((), 'these alone', choices=tuple(CONDITIONS))
-    run_config: str = setting('configs/experiments.yaml', 'settings of run_training, a YAML file')
-    seconds: float = setting(100, 'processor time of training, for each run', 0.1, 10**6)
-    problems: int = setting(400, 'held-out problems to measure on', 4, 100000)
-
-def _curve_experiment(config:CurveConfig)->Experiment:
-    "The conditions, or some of them."
-    conditions = {name: c for name, c in CONDITIONS.items() if name in (config.only or CONDITIONS)}
-    flags = ['--config', config.run_config, *SAME_FLAGS.split(), *(
-        f'--seed {{seed}} --output-dir {{folder}} --device cpu --seconds {config.seconds:g} --marks 1 --at-start false '
-        f'--tester false --held-out {config.problems} --split held_out').split()]
+def curve_experiment(names:Sequence[str],   # Of `CONDITIONS`
+                     seconds:float,         # Processor time of training, for each run
+                     problems:int,          # Held-out problems to measure on
+                     run_config:str='configs/experiments.yaml',
+                     **more                 # Of `Experiment`
+                    )->Experiment:
+    "The runs of some conditions."
+    flags = ['--config', run_config, *SAME_FLAGS.split(), *(
+        f'--seed {{seed}} --output-dir {{folder}} --device cpu --seconds {seconds:g} --marks 1 --at-start false '
+        f'--tester false --held-out {problems}').split()]
 
     def table(runs:Runs)->str:
-        machines, hours = lab.cost_of(runs)
-        note = (f'{config.seconds:.0f} s of processor time a run on one core ({machines}), {config.problems} held-out '
+        machines, hours = cost_of(runs)
+        note = (f'{seconds:.0f} s of processor time a run on one core ({machines}), {problems} held-out '
                 f'problems; ± is half of the 95% interval over seeds. {hours:.1f} core-hours with all measurements.')
         return f'{curve_table(cells_of(runs))}\n\n{note}'
 
-    return Experiment('curve', ('-m', 'adversarial_rl.lab.condition'), conditions, flags, table,
-                      lambda runs, path: curve_figure(cells_of(runs), config.seeds[0]).savefig(path, dpi=110),
-                      needed=_needed)
-
-# %% ../../nbs/13_lab/03_curve.ipynb #99d1c631
-def run(argv:list[str])->None:
-    "The command `python -m adversarial_rl.lab.curve`."
-    config, = parse_config([CurveConfig], argv, 'Compare testers where few or many baseline tests are visible.',
-                           'python -m adversarial_rl.lab.curve')
-    lab.run_experiment(_curve_experiment(config), config)
-
-# %% ../../nbs/13_lab/03_curve.ipynb #0d623d44
-if __name__ == '__main__' and '__file__' in globals(): sys.exit(guarded(run))
+    return Experiment('curve', ('-m', 'adversarial_rl.lab.condition'), {name: CONDITIONS[name] for name in names},
+                      flags, table, **more)

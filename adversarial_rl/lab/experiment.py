@@ -81,7 +81,7 @@ class Experiment:
     conditions: Mapping[str, Condition]
     flags: Sequence[str]                     # Of every run
     table: Callable[[Runs], str]
-    figure: Callable[[Runs, Path], object]   # Draws a figure into a file
+    figure: Callable[[Runs, Path], object] = lambda runs, path: None   # Draws a figure into a file
     prepare: Callable[[], object] = lambda: None   # Makes the files that runs need
     needed: Callable[[dict], dict] = dict          # What table and figure need of a run's results
 

@@ -28,6 +28,7 @@ def kl_estimate(logp:torch.Tensor,      # Of sampled tokens under the policy
 # %% ../../nbs/05_learn/06_optimizer.ipynb #3c3478db
 _CLIP = 0.2        # The ratio's range is 1 - _CLIP to 1 + _CLIP; a value may move this far
 _DUAL_CLIP = 3.0   # Bound of the loss, in units of -adv, where adv is negative
+MAX_GRAD_NORM = 1.0
 
 def policy_loss(logp:torch.Tensor,      # (n,)
                 old_logp:torch.Tensor,  # (n,) before the update
@@ -76,9 +77,6 @@ class _LossScale:
     def load_state_dict(self, state:dict[str, Any]):
         self.good = state['good']
         if self.on and state['value'] > 1: self.value = state['value']   # Else of another number type, or at its end
-
-# %% ../../nbs/05_learn/06_optimizer.ipynb #bbfc5009
-MAX_GRAD_NORM = 1.0
 
 # %% ../../nbs/05_learn/06_optimizer.ipynb #c96affca
 class Optimizer:

@@ -22,6 +22,7 @@ from .transcripts import Batch, make_batch, Transcripts
 
 # %% ../../nbs/05_learn/03_ppo.ipynb #f1ad05e4
 ANCHOR_COEF = 1.0   # Weight of the held tokens
+TARGET_KL = 0.05    # Divergence in nats a token after which no further pass begins
 
 def _update_loss(batch:Batch,
                  scores:Scores,         # (B, T) of the policy that learns
@@ -61,9 +62,6 @@ def _minibatches(batch:Batch, n:int)->Iterator[Batch]:
     parts = torch.randperm(len(batch)).chunk(n) if n > 1 else [slice(None)]
     for rows in parts: yield replace(batch[rows], n_tokens=batch.n_tokens / len(parts))
 
-# %% ../../nbs/05_learn/03_ppo.ipynb #822fc9ec
-TARGET_KL = 0.05   # Divergence in nats a token after which no further pass begins
-
 # %% ../../nbs/05_learn/03_ppo.ipynb #df9fdbe4
 class Learner:
     "PPO for one player of a policy."
@@ -87,9 +85,11 @@ class Learner:
         saving = self.policy.checkpointing() if config.gradient_checkpointing else contextlib.nullcontext()
         with self.policy.player(self.name), saving:
             batch = self.score(batch)
-            tolerance = self.scorer.tolerance(batch, config.logp_tolerance)
-            metrics |= _before_update(self.name, batch, config, tolerance)
-            self.count_update()
+            coarser = 8 if self.policy.model.dtype == torch.bfloat16 else 1   # Steps of its numbers, beside float16
+            metrics |= _before_update(self.name, batch, config, coarser * config.logp_tolerance)
+            self.updates += 1
+            every = config.reference_steps
+            if every and self.updates % every == 0: self.earlier.take('reference')
             batch = _with_advantages(batch, config)
             metrics |= self.steps(batch)
         at = batch.action
@@ -139,12 +139,6 @@ class Learner:
             ratio_gap = moved.max().exp().item() - 1 if len(moved) else 0.   # 0 before the first step
             reports.append({k: x.sum().item() for k, x in terms.items()} | dict(ratio_gap=ratio_gap))
         return reports
-
-    def count_update(self):
-        "Count an update, and move the reference where it is time."
-        self.updates += 1
-        every = self.config.reference_steps
-        if every and self.updates % every == 0: self.earlier.take('reference')
 
     def progress(self, done:float):
         "Set the step sizes for a run of which this share, from 0 to 1, is done."

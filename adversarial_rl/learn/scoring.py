@@ -44,7 +44,6 @@ def fitting(compute:Callable[[int], Result],   # Handles so many rows at a time,
         if torch.cuda.is_available(): torch.cuda.empty_cache()
         print(f'out of memory: {then} {rows}', file=sys.stderr)
 
-
 # %% ../../nbs/05_learn/05_scoring.ipynb #7ee50005
 @dataclass
 class Trees:
@@ -137,16 +136,13 @@ def _different(batch:Batch)->tuple[torch.Tensor, torch.Tensor]:
     _, first, place = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     return torch.from_numpy(first), torch.from_numpy(place.reshape(-1)).to(batch.ids.device)
 
-# %% ../../nbs/05_learn/05_scoring.ipynb #a47e3d18
-_CPU_ROWS = 32   # Sequences read at a time on a CPU
-
 # %% ../../nbs/05_learn/05_scoring.ipynb #c6fb255b
 class Scorer:
     "Scores tokens for one player, as many sequences at a time as fit into memory."
+    CPU_ROWS = 32   # Sequences read at a time on a CPU
     def __init__(self, policy, name:str, micro_batch:int):
         self.policy, self.name, self.micro_batch = policy, name, micro_batch
         self.graph: Scores|None = None   # Of the last `score_shared`, where it was to be kept
-        self.rounding = 0.               # Largest gap to the rollout that rounding alone was seen to make
 
     def fitting(self, rows:int,               # Sequences that `compute` handles
                 compute:Callable[[], Result]  # Reads `micro_batch`, and leaves no trace when it fails
@@ -160,16 +156,12 @@ class Scorer:
 
     def pieces(self, batch:Batch)->list[tuple[torch.Tensor, int]]:
         "Rows and width of each part that is read at once: rows that begin alike together, or rows of like length."
-        most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, _CPU_ROWS)
+        most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, self.CPU_ROWS)
         if len(batch) <= most: return [(torch.arange(len(batch)), batch.ids.shape[1])]
         ends, trees = torch.tensor(batch.lengths()), self.policy.trees(batch.ids, batch.used, apart=True)
         # What begins alike together, or what needs most memory first
         order = trees.order.cpu() if trees else ends.argsort(descending=True, stable=True)
         return [(some, int(ends[some].max())) for some in order.split(most)]
-
-    def micro_batches(self, batch:Batch)->Iterator[Batch]:
-        "The batch in pieces that fit; none of a batch without rows."
-        for rows, width in self.pieces(batch) if len(batch) else []: yield batch[rows].narrow(width)
 
     def score(self, batch:Batch)->Scores:
         "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
@@ -209,25 +201,9 @@ class Scorer:
         "Micro-batches and their scores with a graph; the whole batch at once with the graph that was kept, if any."
         graph, self.graph = self.graph, None   # Not kept where memory runs out, and stale after a step
         if graph: yield batch, graph
-        else:
-            for part in self.micro_batches(batch): yield part, self.score(part)
-
-    def tolerance(self, batch:Batch, usual:float)->float: # 0 for any gap
-        "Mean gap to the rollout that is allowed: the usual one, in bfloat16 at least three times that of rounding."
-        if not usual or self.policy.model.dtype != torch.bfloat16: return usual
-        gap = (batch.old_logp - batch.sampled_logp)[batch.action].abs().mean()
-        if gap > max(usual, 3 * self.rounding): self.rounding = max(self.rounding, self.measure_rounding(batch))
-        return max(usual, 3 * self.rounding)
-
-    @torch.no_grad()
-    def measure_rounding(self, batch:Batch)->float:
-        "Mean difference between one forward pass, as updates read, and one token at a time, over some of the tokens."
-        first = int(batch.action.any(0).nonzero()[0])
-        rows, columns = batch.action.any(1).nonzero()[:min(8, self.micro_batch), 0], slice(0, first + 256)
-        ids, action = (x[rows, columns] for x in (batch.ids, batch.action))
-        trees = self.policy.trees(ids, action)
-        at_once, *_ = self.policy.score(self.name, ids, action, temperature=batch.temperature, trees=trees)
-        return (at_once - self.policy.score_stepwise(ids, action, temperature=batch.temperature)).abs().mean().item()
+        for rows, width in self.pieces(batch) if len(batch) and not graph else []:
+            part = batch[rows].narrow(width)
+            yield part, self.score(part)
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #e8b64f02
 def overflow(what:str,           # Such as 'the loss is'
@@ -242,7 +218,6 @@ def overflow(what:str,           # Such as 'the loss is'
 def check_finite(x:torch.Tensor, what:str, dtype:torch.dtype)->None:
     "Raise `UsageError` where a number is NaN or +inf."
     if not (x < torch.inf).all(): raise overflow(what, dtype)
-
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #81a27b69
 def check_sync(name:str,              # The player

@@ -20,52 +20,49 @@ from ..core.machine import online
 from ..core.settings import setting
 from ..core.source import parse_source
 from ..grader.names import names_under_test
-from ..problems.problem import Problem, syntax_mistake
-
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #c2976a88
-_FIELDS = {'full': dict(task_id=int, text=str, code=str, test_list=list),
-           'sanitized': dict(task_id=int, prompt=str, code=str, test_list=list)}
-
-def _check_fields(row:object, dataset:str)->None:
-    "Raise `ValueError` for the first field that is missing or has a wrong type."
-    if not isinstance(row, dict): raise ValueError(f'must be an object, found {type(row).__name__}')
-    for field, kind in _FIELDS[dataset].items():
-        found = type(row.get(field))
-        if found is not kind:
-            raise ValueError(f"field '{field}' must be a {kind.__name__}, found {found.__name__}; "
-                             f'is this the {dataset} edition?')
-    if not row['test_list'] or not all(isinstance(x, str) for x in row['test_list']):
-        raise ValueError("field 'test_list' must hold strings only, and at least one")
+from ..problems.problem import Problem, problem_of
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c4622aa5
-def to_problem(row:Any,     # As published
-               dataset:str  # Its edition, 'full' or 'sanitized'
+_WORDS = dict(full='text', sanitized='prompt')   # The field of the description
+
+def to_problem(row:dict[str, Any],  # As published
+               dataset:str          # Its edition, 'full' or 'sanitized'
               )->Problem:
-    "A row as a `Problem`; raises `ValueError` with the first thing that is wrong with it."
-    _check_fields(row, dataset)
-    code, tests = row['code'].replace('\r', '').expandtabs(4), [t.replace('\r', '') for t in row['test_list']]
-    imports = '\n'.join(row.get('test_imports') or [])
-    setup = (row.get('test_setup_code') or imports).replace('\r', '')
-    for field, text in [('code', code), ('test_setup_code', setup), *[('test_list', t) for t in tests]]:
-        if wrong := syntax_mistake(text): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
-    if any([type(x) for x in parse_source(t).body] != [ast.Assert] for t in tests):
-        raise ValueError("field 'test_list' must hold one assert statement each")
-    defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
-    called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
+    "A row as a `Problem`; raises `ValueError` for what is wrong with it."
+    try:
+        code, tests = row['code'].replace('\r', '').expandtabs(4), [t.replace('\r', '') for t in row['test_list']]
+        setup = (row.get('test_setup_code') or '\n'.join(row.get('test_imports') or [])).replace('\r', '')
+        defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
+        called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
+        id, words = f"mbpp/{row['task_id']}", row[_WORDS[dataset]].strip()
+    except SyntaxError as e: raise ValueError(f'is not valid Python ({one_line(e)})')
+    except (AttributeError, LookupError, TypeError):
+        raise ValueError(f'is no row of the {dataset} edition: that has task_id, {_WORDS[dataset]}, code and test_list')
     if not called: raise ValueError('its tests call no function that its code defines')
-    return Problem(f"mbpp/{row['task_id']}", row['text' if dataset == 'full' else 'prompt'].strip(),
-                   f'def {called[0].name}({ast.unparse(called[0].args)}):',
-                   tuple(f'{setup}\n{t}'.strip() for t in tests), code, tags=('mbpp', dataset))
+    return problem_of(dict(
+        id=id, description=words, reference_solution=code, difficulty='easy',
+        function_signature=f'def {called[0].name}({ast.unparse(called[0].args)}):', tags=['mbpp', dataset],
+        baseline_tests=[f'{setup}\n{t}'.strip() for t in tests]))
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #21119a01
 _HUB = 'google-research-datasets/mbpp'
 _FILES = dict(full='mbpp.jsonl', sanitized='sanitized-mbpp.json')
 _GET = (f'connect to the network once ({_HUB} on the Hugging Face hub is then kept in the cache), or name a copy with '
-        f'MBPP_DATASET_PATH: a folder with {_FILES["full"]} and {_FILES["sanitized"]}, one such file, or a folder '
-        'written by datasets.save_to_disk')
+        f'MBPP_DATASET_PATH: a folder with {_FILES["full"]} and {_FILES["sanitized"]}, or one such file')
 
-def _read_published(path:Path)->list[Any]:
-    "Rows of a file as published, JSON or JSON lines; raises `UsageError`."
+def _from_hub(dataset:str)->list[Any]:
+    "Rows from the Hugging Face hub or its cache; raises `UsageError`."
+    import datasets
+    if not online(): datasets.config.HF_HUB_OFFLINE = True
+    datasets.disable_progress_bars()
+    try: return [row for part in datasets.load_dataset(_HUB, dataset).values() for row in part]
+    except Exception as e:
+        why = one_line(e)[:120]
+        raise UsageError(f'MBPP is not in the local cache and could not be loaded from the hub ({why}); {_GET}')
+
+def _from_copy(path:Path, dataset:str)->list[Any]:
+    "Rows of a file as published, JSON or JSON lines, or of one in a folder; raises `UsageError`."
+    if path.is_dir(): path = path/_FILES[dataset]
     if not path.exists(): raise UsageError(f'MBPP in {path}: no such file or folder; {_GET}')
     try:
         text = as_text(path.read_bytes(), f'MBPP in {path}')
@@ -73,26 +70,6 @@ def _read_published(path:Path)->list[Any]:
         return [json.loads(line) for line in text.split('\n') if line.strip()]
     except (OSError, ValueError, RecursionError) as e:
         raise UsageError(f'MBPP in {path}: cannot be read as JSON ({one_line(e)}); {_GET}')
-
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #28a010a8
-def _read_saved(folder:Path | None, dataset:str)->list[Any]:
-    "Rows that `datasets` saved in a folder, or from the Hugging Face hub or its cache; raises `UsageError`."
-    import datasets
-    if not online(): datasets.config.HF_HUB_OFFLINE = True
-    datasets.disable_progress_bars()
-    where = 'MBPP is not in the local cache and could not be loaded from the hub'
-    if folder: where = f'MBPP in {folder}: holds neither {_FILES[dataset]} nor a saved dataset that can be read'
-    try:
-        if folder is None: saved = datasets.load_dataset(_HUB, dataset)
-        else: saved = datasets.load_from_disk(str(folder/dataset if (folder/dataset).is_dir() else folder))
-    except Exception as e: raise UsageError(f'{where} ({one_line(e)[:120]}); {_GET}')
-    return [row for part in (saved.values() if isinstance(saved, dict) else [saved]) for row in part]
-
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #ff7d6dfb
-def _read_rows(path:Path | None, dataset:str)->list[Any]:
-    "Rows of an edition in the file or folder, or from the hub without one; raises `UsageError`."
-    if path and (path/_FILES[dataset]).is_file(): path = path/_FILES[dataset]
-    return _read_saved(path, dataset) if path is None or path.is_dir() else _read_published(path)
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #b12f6cd6
 SPLITS = dict(prompt=(1, 10), test=(11, 510), validation=(511, 600), train=(601, 974), all=(1, 974))
@@ -107,15 +84,10 @@ def load_mbpp(dataset:str='sanitized',       # 'sanitized' or 'full'
               path:str | Path | None=None    # A local copy; MBPP_DATASET_PATH by default
              )->list[Problem]:
     "MBPP as problems of this project by task number; raises `UsageError` with the first wrong row."
-    path, problems = path or os.environ.get('MBPP_DATASET_PATH'), {}
-    for i, row in enumerate(_read_rows(Path(path) if path else None, dataset), 1):
-        where = f'{path or _HUB}: row {i} ({dataset})'
-        try: problem = to_problem(row, dataset)
-        except ValueError as e: raise UsageError(f'{where}: {e}')
-        n = row['task_id']
-        if n in problems: raise UsageError(f'{where}: task_id {n} is there twice')
-        problems[n] = problem
-    if not problems: raise UsageError(f'{path or _HUB}: holds no rows; {_GET}')
+    path, problems = path or os.environ.get('MBPP_DATASET_PATH'), dict[int, Problem]()
+    for i, row in enumerate(_from_copy(Path(path), dataset) if path else _from_hub(dataset), 1):
+        try: problems[row['task_id']] = to_problem(row, dataset)
+        except ValueError as e: raise UsageError(f'{path or _HUB}: row {i} ({dataset}): {e}')
     return in_split([p for _, p in sorted(problems.items())], split)
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #e3ad4f19
@@ -142,7 +114,6 @@ def with_shown(problem:Problem, shown:int)->Problem:
     words = f'{problem.description} Your code should pass these tests:\n\n{tests}' if shown else problem.description
     return replace(problem, description=words, baseline_tests=problem.baseline_tests[shown:])
 
-# %% ../../nbs/08_mbpp/01_dataset.ipynb #898944e6
 def gives_away(problem:Problem, shown:int)->bool:
     "Whether a program that returns a shown value could pass every hidden test; also true if none is hidden."
     visible, hidden = problem.baseline_tests[:shown], problem.baseline_tests[shown:]

@@ -16,13 +16,13 @@ import torch
 from ..core.commands import evaluate_tester as main
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import check_writable, write_json
-from ..core.machine import library_versions, platform
+from ..core.machine import is_large, library_versions, platform
 from ..core.settings import TesterConfig, TrainingConfig
 from .training import problems_of
 from ..measure.held_out import sample_programs
 from ..measure.inputs import baseline_suites, boundary_values, fill_expected, random_inputs
 from ..measure.testers import discriminator_suites, evaluate_tester, LIMITS, make_cases, TesterFigures
-from ..model.players import Discriminator, Generator, load_trained, make_players
+from ..model.players import checksum, Discriminator, Generator, load_trained, make_players
 from ..problems.problem import fingerprint, Problem
 from ..record.checkpoints import check_checkpoint, load_checkpoint
 from ..record.tables import check_document, markdown_table, write_table
@@ -39,19 +39,19 @@ class TesterComparison:
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #6c015bfb
 _PROGRAMS = 8   # Of the generator for each problem
+_TESTS = 4      # Of each tester for each problem, at most
 
-def compare_testers(generator:Generator, discriminator:Discriminator, problems:list[Problem], config:TesterConfig
+def compare_testers(generator:Generator, discriminator:Discriminator, problems:list[Problem], seed:int=0
                    )->TesterComparison:
     "The discriminator beside two baselines that are not models, and the baseline tests."
-    seed, n = config.seed, config.tests
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     cases = make_cases(problems, sample_programs(generator, problems, _PROGRAMS, 1., rng), seed=seed)
     left = [c.problem for c in cases]
     if not left: raise UsageError('no reference passes a test of its problem; nothing can be measured')
-    written = discriminator_suites(discriminator, left, n, seed)
+    written = discriminator_suites(discriminator, left, _TESTS, seed)
     suites = {'discriminator': written, 'discriminator, values filled in': fill_expected(left, written, LIMITS),
-              'random inputs': baseline_suites(random_inputs, left, n, seed, limits=LIMITS),
-              'boundary values': baseline_suites(boundary_values, left, n, seed, limits=LIMITS),
+              'random inputs': baseline_suites(random_inputs, left, _TESTS, seed, limits=LIMITS),
+              'boundary values': baseline_suites(boundary_values, left, _TESTS, seed, limits=LIMITS),
               'baseline tests': [list(c.golden) for c in cases]}
     testers = {name: evaluate_tester(cases, tests) for name, tests in suites.items()}
     return TesterComparison(testers, len(left), len(problems) - len(left), sum(len(c.wrong) for c in cases),
@@ -73,47 +73,37 @@ def markdown(compared:TesterComparison)->str:
     return f'{markdown_table(head, rows)}\n\n{notes}'
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #0fba8216
-_OWN = 128   # Tokens of a stage of the bundled model
+_TOY_TOKENS, _TOKENS = 128, 384   # Of an untrained model's stage: of a toy, and of any other
 
 def _players_of(c:TesterConfig)->tuple[Generator, Discriminator]:
     "The two players, trained or not; raises `UsageError`."
     if c.checkpoint:
-        trained = load_checkpoint(c.checkpoint)[1]['configuration']['max_new_tokens']
-        players = load_trained(c.checkpoint, c.device, c.max_tokens or trained, dtype=c.dtype,
-                               trust_remote_code=c.trust_remote_code)
+        limits = load_checkpoint(c.checkpoint)[1]['configuration']['max_new_tokens']
+        players = load_trained(c.checkpoint, c.device, limits, dtype=c.dtype, trust_remote_code=c.trust_remote_code)
         return players['generator'], players['discriminator']
     p = platform(c.device, c.dtype)
-    config = TrainingConfig(generator_model=c.model, discriminator_model=c.model, max_new_tokens=c.max_tokens or _OWN,
+    config = TrainingConfig(generator_model=c.model, discriminator_model=c.model,
+                            max_new_tokens=_TOKENS if is_large(c.model) else _TOY_TOKENS,
                             trust_remote_code=c.trust_remote_code)
     return make_players(config, p.device, p.dtype)
-
-def _output_path(c:TesterConfig)->Path:
-    "Where the figures go; raises `UsageError` where they cannot."
-    name = f'{Path(c.checkpoint).parent.name}_{Path(c.checkpoint).stem}' if c.checkpoint else Path(c.model).name
-    output = Path(c.output or f'eval_results/tester_{name}.json')
-    check_writable(output.parent)
-    if output.is_dir(): raise UsageError(f'--output {output}: is a folder; name a file')
-    return output
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #ab53f4bf
 def run(c:TesterConfig)->None:
     "The command `evaluate_tester`."
-    output = _output_path(c)
+    name = f'{Path(c.checkpoint).parent.name}_{Path(c.checkpoint).stem}' if c.checkpoint else Path(c.model).name
+    output = check_writable(c.output_dir)/f'tester_{name}.json'
     if c.checkpoint: check_checkpoint(c.checkpoint, (Generator.name, Discriminator.name))
     if c.results: check_document(c.results, 'testers')
-    config = TrainingConfig(problems_file=c.problems_file, held_out=c.problems)
+    config = TrainingConfig(problems_file=c.problems_file, held_out=c.held_out)
     problems, start = problems_of(config)[1], time.time()
-    advice = 'lower --problems or --max-tokens'
-    with enough_memory(advice), says_what_is_kept(lambda: 'nothing is saved'):
+    with enough_memory('lower --held-out'), says_what_is_kept(lambda: 'nothing is saved'):
         players = _players_of(c)
         for player in players: player.check_window(problems)
-        compared = compare_testers(*players, problems, c)
-    checksum = load_checkpoint(c.checkpoint)[1]['sha256'] if c.checkpoint else None
-    write_json(output, vars(compared) | dict(settings=asdict(c), problems_fingerprint=fingerprint(problems),
-                                             checkpoint_sha256=checksum, versions=library_versions(),
-                                             seconds=round(time.time() - start, 1)))
+        compared = compare_testers(*players, problems, c.seed)
+    write_json(output, vars(compared) | dict(
+        settings=asdict(c), problems_fingerprint=fingerprint(problems), versions=library_versions(),
+        checkpoint_sha256=checksum(c.checkpoint) if c.checkpoint else None, seconds=round(time.time() - start, 1)))
     print(f'{markdown(compared)}\n\nresults in {output}')
     if c.results: write_table(c.results, 'testers', markdown(compared))
 
-# %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #a264d251
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

@@ -37,10 +37,10 @@ from ..grader.pool import Job
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #22f1da16
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
 from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged
-from ..model.players import Discriminator, Generator, load_trained
+from ..model.players import checksum, Discriminator, Generator, load_trained
 from ..model.policy import load_model
 from ..problems.problem import fingerprint, Problem
-from ..record.checkpoints import check_checkpoint, load_checkpoint
+from ..record.checkpoints import check_checkpoint
 from ..record.tracking import progress_bar, unfinished
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #692714a3
@@ -130,7 +130,6 @@ def as_table(report:Report)->str:
     if report.cut_off: rows.append(f"cut off    {report.cut_off:.1%} of the answers, at {s['max_new_tokens']} tokens")
     return '\n'.join(rows)
 
-# %% ../../nbs/08_mbpp/02_evaluator.ipynb #e797b227
 def write_samples(path:Path, report:Report)->str:
     "Write the programs in the format of evalplus, the greedy ones where there are any; the command that grades them."
     kind = 'greedy' if report.settings['greedy'] else 'sampled'
@@ -146,29 +145,23 @@ def _batches(problems:list[Problem], writer:ProgramWriter, c:MBPPEvalConfig)->li
     n = max(1, c.rows // max(1, c.samples))
     return [order[i:i + n] for i in range(0, len(order), n)]
 
-def _write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->dict[str, list[list[Answer]]]:
+_Written = list[tuple[str, Problem, Answer]]   # Kind, problem and answer
+
+def _write_batch(writer:ProgramWriter, k:int, batch:list[Problem], c:MBPPEvalConfig)->_Written:
     "Greedy and sampled programs of batch `k`, at most `rows` side by side."
-    rng = torch.Generator(writer.device)
-    rng.manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
-    written = {}
-    if c.greedy: written['greedy'] = writer.write(batch, 1, 0., rng)
-    if c.samples:
-        counts = [min(c.rows, c.samples - i) for i in range(0, c.samples, c.rows)]
-        parts = [writer.write(batch, n, c.temperature, rng) for n in counts]
-        written['sampled'] = [sum(answers, []) for answers in zip(*parts)]
-    return written
+    rng = torch.Generator(writer.device).manual_seed(random.Random(f'{c.seed} {k}').getrandbits(48))
+    parts = [('greedy', 1, 0.)] if c.greedy else []
+    parts += [('sampled', min(c.rows, c.samples - i), c.temperature) for i in range(0, c.samples, c.rows)]
+    return [(kind, p, a) for kind, n, temperature in parts
+            for p, answers in zip(batch, writer.write(batch, n, temperature, rng)) for a in answers]
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #2a5b62f5
-def _grade_batch(writer:ProgramWriter, batch:list[Problem], written:dict[str, list[list[Answer]]], c:MBPPEvalConfig
-                )->list[ProblemRecord]:
+def _grade_batch(writer:ProgramWriter, batch:list[Problem], written:_Written, c:MBPPEvalConfig)->list[ProblemRecord]:
     "Grade the programs of a batch."
     records = {p.id: ProblemRecord(p.id, list(c.grading_tests(p)), writer.prompt(p), []) for p in batch}
-    jobs: list[tuple[str, Problem, Answer]] = []
-    for kind, rows in written.items():
-        for p, answers in zip(batch, rows): jobs += [(kind, p, a) for a in answers]
     limits = Limits(wall_seconds=c.timeout_seconds, cpu_seconds=max(1, round(c.timeout_seconds)))
-    outcomes = grade_many([Job.of(p, a.program, c.grading_tests(p)) for _, p, a in jobs], limits)
-    for (kind, p, a), o in zip(jobs, outcomes):
+    outcomes = grade_many([Job.of(p, a.program, c.grading_tests(p)) for _, p, a in written], limits)
+    for (kind, p, a), o in zip(written, outcomes):
         records[p.id].programs.append(ProgramRecord(kind, a.text, a.program, o.passed, o.kind, o.message, a.cut_off))
     return list(records.values())
 
@@ -178,21 +171,18 @@ class PartialResults:
     def __init__(self, path:Path | None, settings:dict[str, Any]):
         self.path = path
         if path and not settings['weights']: path.unlink(missing_ok=True)
-        rows = unfinished(path, settings, {'batch', 'results'}) if path else []
-        self.finished = {row['batch'] for row in rows}
-        self.records = [ProblemRecord.of_row(r) for row in rows for r in row['results']]
+        rows = unfinished(path, settings, {'results'}) if path else []
+        self.records = {r['id']: ProblemRecord.of_row(r) for row in rows for r in row['results']}
 
-    def append(self, batch:int, records:list[ProblemRecord])->None:
+    def append(self, records:list[ProblemRecord])->None:
         "Keep the records of a finished batch."
-        if self.path: append_line(self.path, json.dumps(dict(batch=batch, results=[asdict(r) for r in records])))
-        self.finished.add(batch)
-        self.records += records
-
-# %% ../../nbs/08_mbpp/02_evaluator.ipynb #a8901a1c
-Subject = Bare | Generator | Control | Callable[[str], Any]   # The last: from a prompt to an answer
-_SOLVED = ('mbpp/2', 'mbpp/3', 'mbpp/4')   # The solved tasks of the paper's prompt
+        if self.path: append_line(self.path, json.dumps(dict(results=[asdict(r) for r in records])))
+        self.records |= {r.id: r for r in records}
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #fc7dc15f
+Subject = Bare | Generator | Control | Callable[[str], str]   # The last: from a prompt to an answer
+_SOLVED = ('mbpp/2', 'mbpp/3', 'mbpp/4')   # The solved tasks of the paper's prompt
+
 class MBPPEvaluator:
     "MBPP, ready to measure models on; raises `UsageError` where dataset or settings do not allow it."
     def __init__(self, config:MBPPEvalConfig, problems:list[Problem] | None=None): # Problems in place of MBPP's
@@ -230,30 +220,25 @@ class MBPPEvaluator:
         path = check_writable(folder)/report_name(settings) if folder else None
         with locked(path) if path else contextlib.nullcontext():
             partial = PartialResults(path and path.with_suffix('.jsonl'), settings)
-            with says_what_is_kept(lambda: self._kept(partial)): self._run(writer, partial, show)
-            records = {r.id: r for r in partial.records}
-            report = make_report([records[p.id] for p in self.problems], settings, self.left_out,
+            self._run(writer, partial, show)
+            report = make_report([partial.records[p.id] for p in self.problems], settings, self.left_out,
                                  time.perf_counter() - started)
             if path:
                 write_report(path, report)
                 path.with_suffix('.jsonl').unlink()
         return report
 
-    def _kept(self, partial:PartialResults)->str:
-        if not partial.path: return 'nothing is saved'
-        done = f'{len(partial.records)} of {len(self.problems)} problems'
-        return f'{done} are saved, and the same command does the others'
-
     def _run(self, writer:ProgramWriter, partial:PartialResults, show:bool)->None:
         "Write and grade the batches that are not finished."
-        with (progress_bar(len(self.problems), len(partial.records), 'problem', show) as bar,
-              ThreadPoolExecutor(1) as pool):
-            def settle(k:int, batch:list[Problem], written:dict[str, list[list[Answer]]])->None:
-                partial.append(k, _grade_batch(writer, batch, written, self.config))
+        c, n, done = self.config, len(self.problems), partial.records
+        def kept(): return f'{len(done)} of {n} problems are saved, and the same command does the others'
+        with (says_what_is_kept(kept if partial.path else lambda: 'nothing is saved'),
+              progress_bar(n, len(done), 'problem', show) as bar, ThreadPoolExecutor(1) as pool):
+            def settle(batch:list[Problem], written:_Written)->None:
+                partial.append(_grade_batch(writer, batch, written, c))
                 bar.update(len(batch))
-            graded = [pool.submit(settle, k, batch, _write_batch(writer, k, batch, self.config))
-                      for k, batch in enumerate(_batches(self.problems, writer, self.config))
-                      if k not in partial.finished]
+            graded = [pool.submit(settle, batch, _write_batch(writer, k, batch, c))
+                      for k, batch in enumerate(_batches(self.problems, writer, c)) if batch[0].id not in done]
             for batch_done in graded: batch_done.result()   # Raises what the grading raised
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #6d4e9b68
@@ -262,18 +247,13 @@ def _weights_checksum(model)->str:
     parts = [x.flatten()[:64].float().cpu().numpy().tobytes() for x in model.state_dict().values()]
     return hashlib.sha256(b''.join(parts)).hexdigest()[:16]
 
-def _check_subject(s:SubjectConfig)->None:
-    "Raise `UsageError` unless there is one subject; a checkpoint must be there and hold a generator."
-    if bool(s.model) == bool(s.checkpoint): raise UsageError('give one of --model and --checkpoint')
-    if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
-
 def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
     "What to measure, its name, and a checksum of its weights; raises `UsageError`."
     if s.model in Control.KINDS: return Control(s.model), s.model, ''
     if s.checkpoint:
-        generator = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
-                                 trust_remote_code=s.trust_remote_code)['generator']
-        return generator, Path(s.checkpoint).stem, load_checkpoint(s.checkpoint)[1]['sha256']
+        players = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
+                               trust_remote_code=s.trust_remote_code)
+        return players['generator'], Path(s.checkpoint).stem, checksum(s.checkpoint)
     p = platform(s.device, s.dtype)
     model, tokenizer = load_model(s.model, p.dtype, p.device, trust_remote_code=s.trust_remote_code)
     return Bare(model, tokenizer), s.model, _weights_checksum(model)
@@ -281,7 +261,8 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #ae963f92
 def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
-    _check_subject(s)
+    if bool(s.model) == bool(s.checkpoint): raise UsageError('give one of --model and --checkpoint')
+    if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
     folder, evaluator = check_writable(s.output_dir), MBPPEvaluator(c)
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = _load_subject(s, c.max_new_tokens)
@@ -291,5 +272,4 @@ def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     if c.split == 'all' and not c.num_questions:
         print(f"MBPP+: {write_samples(path.with_suffix('.samples.jsonl'), report)}")
 
-# %% ../../nbs/08_mbpp/02_evaluator.ipynb #a7112655
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

@@ -7,9 +7,8 @@ __all__ = ['Row', 'create_eval_config_for_training', 'IntervalEvaluationCallback
            'problems_of']
 
 # %% ../../nbs/08_mbpp/04_training.ipynb #67c71f7c
-import contextlib
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,6 @@ def create_eval_config_for_training(flags:EvaluationConfig | None=None, # By def
                                   num_questions=f.mbpp_eval_num_questions, temperature=f.mbpp_eval_temperature,
                                   timeout_seconds=f.mbpp_eval_timeout_seconds, greedy=False), **changes)
 
-# %% ../../nbs/08_mbpp/04_training.ipynb #5f58a3cf
 Row = dict[str, Any]   # A row of metrics: numbers, and the phase
 
 def _metrics_of(report:Report)->Row:
@@ -46,17 +44,6 @@ def _metrics_of(report:Report)->Row:
     return {'mbpp_eval/pass_rate': rate.mean, 'mbpp_eval/low': rate.low, 'mbpp_eval/high': rate.high,
             'mbpp_eval/problems_passed': passed, 'mbpp_eval/problems': report.problems,
             'mbpp_eval/cut_off': report.cut_off, 'mbpp_eval/seconds': report.seconds}
-
-# %% ../../nbs/08_mbpp/04_training.ipynb #5469ea16
-@contextlib.contextmanager
-def _evaluating(model, control:TrainerControl)->Iterator[None]:
-    "Evaluation mode; afterwards every module's mode and the trainer's log flag are what they were."
-    modes, should_log = {m: m.training for m in model.modules()}, control.should_log
-    model.eval()
-    try: yield
-    finally:
-        for m, training in modes.items(): m.training = training
-        control.should_log = should_log
 
 # %% ../../nbs/08_mbpp/04_training.ipynb #179eddbc
 class IntervalEvaluationCallback(TrainerCallback):
@@ -85,12 +72,14 @@ class IntervalEvaluationCallback(TrainerCallback):
         return step % self.interval == 0
 
     def _measure_in_trainer(self, phase:str, state:TrainerState, control:TrainerControl, model, tokenizer)->None:
-        "Measure a transformers trainer's model."
+        "Measure a transformers trainer's model, in evaluation mode; a trainer's `log` resets its control's flag."
         if not state.is_world_process_zero: return
         if tokenizer is None:
             raise UsageError('the evaluation on MBPP needs a tokenizer; give the trainer its processing_class')
-        model = getattr(model, 'module', model)
-        with _evaluating(model, control): row = self.measure(Bare(model, tokenizer), phase, state.global_step)
+        model, training, should_log = getattr(model, 'module', model), model.training, control.should_log
+        row = self.measure(Bare(model.eval(), tokenizer), phase, state.global_step)
+        model.train(training)
+        control.should_log = should_log
         if not self.write: state.log_history.append(row | dict(step=state.global_step))
 
     def on_train_begin(self, args, state, control, model=None, processing_class=None, **_):
@@ -124,7 +113,6 @@ def mbpp_problems(split:str,            # 'train' or 'validation'
     if not problems: raise UsageError(f'MBPP: this copy has no problems of the {split} split')
     return problems
 
-# %% ../../nbs/08_mbpp/04_training.ipynb #40101b4c
 def problems_of(config:TrainingConfig,
                 dataset_path:str=''   # A local copy of MBPP
                )->tuple[list[Problem], list[Problem]]: # To train on, and at most `config.held_out` others

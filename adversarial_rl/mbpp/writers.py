@@ -15,7 +15,7 @@ import torch
 
 from ..grader.answers import END_MARK, program_in
 from .dataset import expected, MBPPEvalConfig, with_shown
-from ..model.agents import Source, torch_source, Writer
+from ..model.agents import as_prompt, chats, Source, torch_source, Writer
 from ..model.players import Generator
 from ..model.rollout import sample
 from ..problems.problem import Problem
@@ -34,7 +34,6 @@ def few_shot(problem:Problem, solved:Sequence[Problem]=(), shown:int=1)->str:
     def task(p): return f'{opening} {_question(p, shown)}[BEGIN]\n'
     return ''.join(f'{task(p)}{p.reference_solution.strip()}\n{END_MARK}\n\n' for p in solved) + task(problem)
 
-# %% ../../nbs/08_mbpp/03_writers.ipynb #ab70e1f4
 def chat_turn(problem:Problem, shown:int=1)->str:
     "The user's turn."
     return _question(problem, shown) + '\nAnswer with the complete Python function in one ```python block.'
@@ -49,56 +48,43 @@ class Answer:
 
 class ProgramWriter(Writer[Problem, list[list[Answer]]], Protocol):
     "Writes programs for problems."
-    form: str                # 'prompt', 'stages' or 'control'
-
-    @property
-    def device(self)->torch.device | str: "Where its random numbers are drawn."
+    form: str                      # 'prompt', 'stages' or 'control'
+    device: torch.device | str     # Where its random numbers are drawn
     def prompt(self, problem:Problem)->str: "What the report shows as the problem's prompt."
     def weight(self, problem:Problem)->int: "Length of the prompt of a problem: similar ones are written together."
+    def fits(self, problem:Problem)->bool: "Whether there is room for an answer."
+    def sampled(self, problems:list[Problem], n:int, temperature:float, rng:Source)->list[Answer]: "`n` for each."
 
-# %% ../../nbs/08_mbpp/03_writers.ipynb #6bf6adf4
-def _answer_text(answer:Any,   # A text, or what a pipeline returns: rows with 'generated_text', a text or turns
-                 prompt:str)->str:
-    "The text of an answer, without the prompt that a pipeline repeats."
-    while isinstance(answer, (list, dict)):
-        if isinstance(answer, list): answer = answer[-1] if answer else ''
-        else: answer = answer.get('generated_text', answer.get('content'))
-    return str(answer).removeprefix(prompt)
+    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[Answer]]:
+        "`n` answers to each problem; empty ones where there is no room."
+        fitting = [p for p in problems if self.fits(p)]
+        answers = self.sampled(fitting, n, temperature, rng) if fitting else []
+        by_problem = {p.id: answers[i * n:(i + 1) * n] for i, p in enumerate(fitting)}
+        return [by_problem.get(p.id) or [Answer('', '', True)] * n for p in problems]
 
 # %% ../../nbs/08_mbpp/03_writers.ipynb #da28315a
-class Function:
+class Function(ProgramWriter):
     "A function from a prompt to an answer, called once for each answer."
-    form = 'prompt'
-    device: torch.device | str = 'cpu'
-    def __init__(self, call:Callable[[str], Any], config:MBPPEvalConfig): self.call, self.config = call, config
-    def weight(self, problem:Problem)->int:
-        "0, since the length of its prompts is not known."
-        return 0
-
-    def prompt(self, problem:Problem)->str:
-        "The text of one turn."
-        return chat_turn(problem, self.config.shown_tests)
+    form, device = 'prompt', 'cpu'
+    def __init__(self, call:Callable[[str], str], config:MBPPEvalConfig): self.call, self.config = call, config
+    def weight(self, problem:Problem)->int: return 0   # The length of its prompts is not known
+    def fits(self, problem:Problem)->bool: return True
+    def prompt(self, problem:Problem)->str: return chat_turn(problem, self.config.shown_tests)
 
     def answer(self, problem:Problem)->str:
         "The text of one answer."
-        prompt = self.prompt(problem)
-        return _answer_text(self.call(prompt), prompt)
+        return self.call(self.prompt(problem))
 
-    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[Answer]]:
-        "`n` answers to each problem."
-        def answer(p):
-            text = self.answer(p)
-            return Answer(text, program_in(text, p.function_name), cut_off=False)
-        return [[answer(p) for _ in range(n)] for p in problems]
+    def sampled(self, problems:list[Problem], n:int, temperature:float, rng:Source)->list[Answer]:
+        texts = [(p, self.answer(p)) for p in problems for _ in range(n)]
+        return [Answer(text, program_in(text, p.function_name), cut_off=False) for p, text in texts]
 
 # %% ../../nbs/08_mbpp/03_writers.ipynb #33727b2f
 class Control(Function):
     "'references' answers with the reference solutions, 'constants' with the value that the first test expects."
     form, KINDS = 'control', ('references', 'constants')
     def __init__(self, kind:str): self.kind = kind
-    def prompt(self, problem:Problem)->str:
-        "'', since nothing is asked."
-        return ''
+    def prompt(self, problem:Problem)->str: return ''
 
     def answer(self, p:Problem)->str:
         "The text of the answer."
@@ -121,27 +107,23 @@ class Bare:
         return contextlib.nullcontext()
 
 # %% ../../nbs/08_mbpp/03_writers.ipynb #52d449c5
-class Prompted:
+class Prompted(ProgramWriter):
     "A model that is prompted: in one turn where it has a chat template, else with solved tasks before the question."
     form = 'prompt'
     def __init__(self, model:Bare, config:MBPPEvalConfig, solved:Sequence[Problem]=()):
         self.model, self.config, self.solved, self.device = model, config, solved, model.device
-        self.chat = bool(getattr(model.tokenizer, 'chat_template', None))
+        self.chat = chats(model.tokenizer)
         self.window = getattr(model.model.config, 'max_position_embeddings', None) or 10**9   # In tokens
 
-    def weight(self, problem:Problem)->int:
-        "Tokens of the prompt."
-        return len(self.tokens(problem)[1])
-
-    def prompt(self, problem:Problem)->str:
-        "The whole prompt."
-        return self.tokens(problem)[0]
+    def weight(self, problem:Problem)->int: return len(self.tokens(problem)[1])
+    def fits(self, problem:Problem)->bool: return bool(self.tokens(problem)[1])
+    def prompt(self, problem:Problem)->str: return self.tokens(problem)[0]
 
     def tokens(self, problem:Problem)->tuple[str, list[int]]:
         "A prompt and its tokens; no tokens where it does not fit."
         tokenizer, shown = self.model.tokenizer, self.config.shown_tests
         if self.chat:
-            turn = [dict(role='user', content=chat_turn(problem, shown))]
+            turn = as_prompt(tokenizer, chat_turn(problem, shown))
             texts = [tokenizer.apply_chat_template(turn, tokenize=False, add_generation_prompt=True)]
         else:
             solved = [p for p in self.solved if p.id != problem.id][:self.config.shots]   # Never its own solution
@@ -151,44 +133,34 @@ class Prompted:
             if len(ids) + min(self.config.max_new_tokens, self.window // 4) <= self.window: return text, ids
         return texts[-1], []
 
-    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[Answer]]:
-        "`n` answers to each problem."
-        answers: dict[str, list[Answer]] = {p.id: [] for p in problems}
-        prompts = [(p, ids) for p in problems if (ids := self.tokens(p)[1])]
-        if prompts:
-            room = min(self.config.max_new_tokens, self.window - max(len(ids) for _, ids in prompts))
-            t = sample(self.model, [[ids] for _, ids in prompts], n, room, temperature=temperature,
-                       generator=torch_source(rng, self.device), stop='' if self.chat else END_MARK)
-            rows = [p for p, _ in prompts for _ in range(n)]
-            for p, (text,), cut in zip(rows, t.texts, t.truncated[:, 0].tolist()):
-                answers[p.id].append(Answer(text, program_in(text, p.function_name), cut))
-        return [answers[p.id] or [Answer('', '', True)] * n for p in problems]
+    def sampled(self, problems:list[Problem], n:int, temperature:float, rng:Source)->list[Answer]:
+        prompts = [[self.tokens(p)[1]] for p in problems]
+        room = min(self.config.max_new_tokens, self.window - max(len(ids) for ids, in prompts))
+        t = sample(self.model, prompts, n, room, temperature=temperature, generator=torch_source(rng, self.device),
+                   stop='' if self.chat else END_MARK)
+        rows = zip([p for p in problems for _ in range(n)], t.texts, t.truncated[:, 0].tolist())
+        return [Answer(text, program_in(text, p.function_name), cut) for p, (text,), cut in rows]
 
 # %% ../../nbs/08_mbpp/03_writers.ipynb #5becb2d7
-class Staged:
+class Staged(ProgramWriter):
     "A generator that goes through its stages; with a chat template it is shown the tests that a prompted model is."
     form = 'stages'
     def __init__(self, player:Generator, shown:int=0): # Tests shown, where it has a chat template
         self.player, self.device = player, player.policy.device
-        self.shown = shown if getattr(player.policy.tokenizer, 'chat_template', None) else 0
+        self.shown = shown if chats(player.policy.tokenizer) else 0
 
-    def weight(self, problem:Problem)->int:
-        "Tokens before the first stage."
-        return len(self.player.pieces(with_shown(problem, self.shown))[0])
+    def weight(self, problem:Problem)->int: return len(self.player.pieces(with_shown(problem, self.shown))[0])
+    def fits(self, problem:Problem)->bool: return self.player.fits(with_shown(problem, self.shown))
 
     def prompt(self, problem:Problem)->str:
         "The description, with the tests that it shows, and the signature."
         return f'{with_shown(problem, self.shown).description}\n{problem.function_signature}'
 
-    def write(self, problems:Sequence[Problem], /, n:int=1, temperature:float=1.0, rng:Source=None)->list[list[Answer]]:
-        "`n` answers to each problem, each with all its stages; empty ones where the prompt does not fit."
-        answers: dict[str, list[Answer]] = {p.id: [] for p in problems}
-        asked = [q for q in (with_shown(p, self.shown) for p in problems) if self.player.fits(q)]
-        if asked:
-            t = self.player.write(asked, n, temperature, rng)
-            rows = [p for p in asked for _ in range(n)]
-            programs, cut_off = self.player.programs(t, rows), t.truncated.any(1).tolist()
-            for p, texts, program, cut in zip(rows, t.texts, programs, cut_off):
-                text = '\n'.join(f'### {s.title}\n{text}' for s, text in zip(self.player.stages, texts))
-                answers[p.id].append(Answer(text, program_in(program, p.function_name), cut))
-        return [answers[p.id] or [Answer('', '', True)] * n for p in problems]
+    def sampled(self, problems:list[Problem], n:int, temperature:float, rng:Source)->list[Answer]:
+        "Answers with all their stages."
+        asked = [with_shown(p, self.shown) for p in problems]
+        t = self.player.write(asked, n, temperature, rng)
+        rows = [p for p in asked for _ in range(n)]
+        texts = ['\n'.join(f'### {s.title}\n{text}' for s, text in zip(self.player.stages, row)) for row in t.texts]
+        programs = [program_in(code, p.function_name) for p, code in zip(rows, self.player.programs(t, rows))]
+        return [*map(Answer, texts, programs, t.truncated.any(1).tolist())]

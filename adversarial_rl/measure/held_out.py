@@ -109,7 +109,6 @@ def sample_programs(generator:Generator, problems:list[Problem], n:int, temperat
     flat = generator.programs(transcripts, [p for p in problems for _ in range(n)])
     return [flat[i:i + n] for i in range(0, len(flat), n)]
 
-# %% ../../nbs/07_measure/01_held_out.ipynb #d0c52b90
 def sample_suites(discriminator:Discriminator, problems:list[Problem], n:int, temperature:float, rng:torch.Generator
                  )->list[list[list[str]]]:
     "`n` suites for each problem."
@@ -155,7 +154,7 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
                      n_suites:int=4,        # Suites sampled for each problem
                      temperature:float=1.0, # Of the sampled figures
                      visible:Visible=Visible() # The baseline tests that the run may see
-                    )->dict[str, Interval | int]: # 'tests' and 'problems' are counts
+                    )->dict[str, Interval]:
     "Both players' figures on problems, with 95% intervals: over samples for 'distinct', over problems for the others."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     greedy = generator.programs(generator.write(problems, 1, 0), problems)
@@ -167,7 +166,7 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
               for k in range(n_suites)]
     survived = [r.survived for r in greedy_results if r.survived is not None]
     figures = program_figures(greedy_results) | program_figures(sampled_results, '_sampled')
-    figures |= {'pass_rate_on_opponent_tests': bootstrap(survived),
-                'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
-                'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.)}
-    return figures | {'tests': sum(map(len, inputs)), 'problems': len(problems)}
+    return figures | {
+        'pass_rate_on_opponent_tests': bootstrap(survived),
+        'validity': bootstrap(validity_by_problem([[suite.valid for suite in group] for group in judged])),
+        'distinct': over_samples([distinct_share(row) for row in inputs], 0., 1.)}

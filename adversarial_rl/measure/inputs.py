@@ -34,12 +34,11 @@ def _draw_plain(name:str, rng:random.Random)->Any:
     if name == 'str': return ''.join(rng.choice(_LETTERS) for _ in range(rng.randint(0, 6)))
     return rng.randint(-10, 10)
 
-# %% ../../nbs/07_measure/03_inputs.ipynb #438a9110
 def draw(kind:Kind, rng:random.Random)->Any:
     "A random value; raises TypeError for one that cannot exist, such as a set of lists."
     if kind.container: return kind.container(draw(kind.part(0), rng) for _ in range(rng.randint(0, 6)))
     if kind.name == 'tuple': return tuple(draw(p, rng) for p in kind.parts)
-    if kind.name in ('dict', 'mapping'):
+    if kind.name == 'dict':
         return {draw(kind.part(0), rng): draw(kind.part(1), rng) for _ in range(rng.randint(0, 4))}
     return draw(rng.choice(kind.parts), rng) if kind.name == 'union' else _draw_plain(kind.name, rng)
 
@@ -53,7 +52,7 @@ def edges(kind:Kind)->list:
     items = edges(kind.part(0)) if kind.container else []
     if kind.container and items: return [kind.container(x) for x in ([], items[:1], items, items[::-1], items[1:2] * 2)]
     if kind.name == 'tuple': return [tuple(values) for values in zip(*map(edges, kind.parts))]
-    if kind.name in ('dict', 'mapping'):
+    if kind.name == 'dict':
         return [{}, *[{k: v} for k, v in zip(edges(kind.part(0)), edges(kind.part(1)))]]
     if kind.name != 'union': return _PLAIN_EDGES.get(kind.name, _NUMBERS)
     ranked = [(i, x) for part in kind.parts for i, x in enumerate(edges(part))]
@@ -66,7 +65,6 @@ def random_inputs(problem:Problem, n:int, seed:int | str=0)->list[list]:
     try: return [[draw(k, rng) for k in kinds] for _ in range(n)]
     except TypeError: return []
 
-# %% ../../nbs/07_measure/03_inputs.ipynb #c0a4f935
 def boundary_values(problem:Problem, n:int, seed:int | str=0)->list[list]:
     "Up to `n` argument lists of boundary values, the simplest first; the seed has no effect."
     try: values = [list(enumerate(edges(k))) for k in argument_kinds(problem)]

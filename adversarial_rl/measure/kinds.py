@@ -17,8 +17,7 @@ from ..grader.arguments import calls
 from ..problems.problem import definition, Problem
 
 # %% ../../nbs/07_measure/05_kinds.ipynb #093709f2
-_CONTAINERS: dict[str, type] = dict(list=list, set=set, frozenset=frozenset, sequence=list, iterable=list,
-                                    collection=list)
+_CONTAINERS: dict[str, type] = dict(list=list, set=set, frozenset=frozenset)
 
 class Kind(NamedTuple):
     "The type of an argument."
@@ -65,41 +64,34 @@ def kind_of(value)->Kind:
     return Kind(type(value).__name__.replace('NoneType', 'none'))
 
 # %% ../../nbs/07_measure/05_kinds.ipynb #4001cf4d
+_ALIASES = dict(sequence='list', iterable='list', collection='list', mapping='dict')
+
 def kind(annotation:ast.expr)->Kind:
-    "The kind of an annotation, which may be written as a text."
-    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-        try: [written] = parse_source(annotation.value.strip()).body
-        except (SyntaxError, ValueError): return Kind('any')
-        return kind(written.value) if isinstance(written, ast.Expr) else Kind('any')
-    if isinstance(annotation, ast.Constant): return Kind('none') if annotation.value is None else Kind('int')
+    "The kind of an annotation; an unknown name, such as `Callable`, stays a name."
     if isinstance(annotation, ast.BinOp): return Kind('union', (kind(annotation.left), kind(annotation.right)))
+    if isinstance(annotation, ast.Constant): return Kind('none' if annotation.value is None else 'any')
     if isinstance(annotation, ast.Subscript):
         parts = annotation.slice.elts if isinstance(annotation.slice, ast.Tuple) else [annotation.slice]
-        name = kind(annotation.value).name
-        if name == 'literal':
-            return merged(kind_of(literal(p)) for p in parts) if parts and all(map(is_literal, parts)) else Kind('any')
-        inner = tuple(kind(p) for p in parts if getattr(p, 'value', 0) is not ...)
+        name, inner = kind(annotation.value).name, tuple(kind(p) for p in parts if getattr(p, 'value', 0) is not ...)
         return Kind('union', (*inner, Kind('none'))) if name == 'optional' else Kind(name, inner)
-    return Kind(getattr(annotation, 'id', getattr(annotation, 'attr', 'int')).lower())
+    name = getattr(annotation, 'id', getattr(annotation, 'attr', 'any')).lower()
+    return Kind(_ALIASES.get(name, name))
 
 # %% ../../nbs/07_measure/05_kinds.ipynb #be719a9d
 GUESS = Kind('union', (Kind('int'), Kind('list', (Kind('int'),))))
-_ANY = Kind('any')
 
-def _example_kinds(problem:Problem)->list[Kind]:
-    "Kinds of the arguments in the first call of the first test; empty where they are not literals."
-    try:
-        found = calls(parse_source(problem.baseline_tests[0]), problem.function_name)[:1]
-        return [kind_of(literal(x)) for call in found for x in call.args]
-    except (ValueError, TypeError, SyntaxError, RecursionError): return []
+def _arguments(problem:Problem)->ast.arguments:
+    "Those of the signature; raises ValueError for a wrong one."
+    line = definition(problem.function_signature)
+    if line is None: raise ValueError(f'{problem.function_signature!r} is not a function signature')
+    return line.args
 
-# %% ../../nbs/07_measure/05_kinds.ipynb #eef31463
 @lru_cache(1 << 11)
 def argument_kinds(problem:Problem)->tuple[Kind, ...]:
     "One kind for each argument without a default; raises ValueError for a wrong signature."
-    line = definition(problem.function_signature)
-    if line is None: raise ValueError(f'{problem.function_signature!r} is not a function signature')
-    a, shown = line.args, _example_kinds(problem)
+    a, test = _arguments(problem), parse_source(problem.baseline_tests[0])
+    try: shown = [kind_of(literal(x)) for call in calls(test, problem.function_name)[:1] for x in call.args]
+    except (ValueError, TypeError): shown = []
     def of(i, x): return kind(x.annotation) if x.annotation else shown[i] if i < len(shown) else GUESS
     needed = [*a.posonlyargs, *a.args][:len(a.posonlyargs) + len(a.args) - len(a.defaults)]
     return tuple(of(i, x) for i, x in enumerate(needed))
@@ -116,7 +108,7 @@ def fits(kind:Kind, value)->bool:
         return items is not None and (not kind.parts or all(fits(kind.parts[0], x) for x in items))
     if kind.name == 'tuple':
         return isinstance(value, tuple) and len(value) == len(kind.parts) and all(map(fits, kind.parts, value))
-    if kind.name in ('dict', 'mapping'):
+    if kind.name == 'dict':
         if not isinstance(value, dict): return False
         return all(fits(part, x) for part, column in zip(kind.parts, (value, value.values())) for x in column)
     if isinstance(value, bool): return kind.name == 'bool' or kind.name not in _TYPES
@@ -124,56 +116,45 @@ def fits(kind:Kind, value)->bool:
     return isinstance(value, _TYPES.get(kind.name, (object,)))
 
 # %% ../../nbs/07_measure/05_kinds.ipynb #515fa2ec
-@lru_cache(1 << 11)
-def _shown(problem:Problem)->dict[int|str, Kind]: # By place, or name
-    "The kinds of arguments in all calls of a problem's baseline tests; `_ANY` where none is a literal."
-    found:dict[int|str, list[Kind]] = {}
-    for test in problem.baseline_tests:
-        try: asked = calls(parse_source(test), problem.function_name)
-        except (SyntaxError, RecursionError): continue
-        given:list[tuple[int|str, ast.expr]] = [*[(i, x) for call in asked for i, x in enumerate(call.args)],
-                 *[(str(k.arg), k.value) for call in asked for k in call.keywords]]
-        for place, x in given:
-            kinds = found.setdefault(place, [])
-            if is_literal(x): kinds.append(kind_of(literal(x)))
-    return {place: merged(kinds) if kinds else _ANY for place, kinds in found.items()}
-
-_ABSTRACT = 'sequence', 'iterable', 'collection', 'mapping'   # Names for values of several types
-
 def _says_more(noted:Kind, shown:list[Kind])->bool:
     "Whether an annotation says something that the kinds which tests show do not: `Decimal` and `dict` may not."
-    if noted.name in _ABSTRACT and not noted.parts: return not shown
-    if noted.container or noted.name in ('dict', 'mapping'):
-        return bool(noted.parts) or noted.name not in [k.name for k in shown]
+    if noted.container or noted.name == 'dict': return bool(noted.parts) or noted.name not in [k.name for k in shown]
     return noted.name in ('tuple', *_TYPES) or not shown
 
-# %% ../../nbs/07_measure/05_kinds.ipynb #9a712653
-def _domain(problem:Problem, argument:ast.arg, default:ast.expr|None, places:Iterable[int|str])->Kind:
+def _domain(argument:ast.arg,
+            values:list[ast.expr],      # What the baseline tests give for it
+            default:ast.expr | None
+           )->Kind:
     "The kind of an argument: what its annotation, the baseline tests and its default say together."
-    of_tests = [k for place in places if (k := _shown(problem).get(place))]
-    shown = [part for k in of_tests for part in alternatives(k) if k != _ANY]
+    shown = [kind_of(literal(x)) for x in values if is_literal(x)]
+    of_tests = [*alternatives(merged(shown))] if shown else []
     noted = alternatives(kind(argument.annotation)) if argument.annotation else ()
-    told = [*[k for k in noted if _says_more(k, shown)], *shown]
-    usual = kind_of(literal(default)) if default and is_literal(default) else _ANY
-    if usual != _ANY and (told or usual.name != 'none'): told.append(usual)
-    return merged(told) if told else _ANY if default or of_tests else GUESS
+    told = [*[k for k in noted if _says_more(k, of_tests)], *of_tests]
+    usual = [kind_of(literal(default))] if default and is_literal(default) else []
+    if told or usual != [Kind('none')]: told += usual
+    return merged(told) if told else Kind('any') if default or values else GUESS
 
-# %% ../../nbs/07_measure/05_kinds.ipynb #6e4d369b
+# %% ../../nbs/07_measure/05_kinds.ipynb #9a712653
+def _given(a:ast.arguments, call:ast.Call)->dict[str, ast.expr] | None:
+    "The call's arguments by name; None where they do not match the signature, and for `*args` and `**kwargs`."
+    names = [x.arg for x in (*a.posonlyargs, *a.args)]
+    given = dict(zip(names, call.args)) | {str(k.arg): k.value for k in call.keywords}
+    needed, known = {*names[:len(names) - len(a.defaults)]}, {*names, *(x.arg for x in a.kwonlyargs)}
+    once = len(given) == len(call.args) + len(call.keywords)
+    return given if once and needed <= {*given} <= known else None
+
+@lru_cache(1 << 11)
+def _domains(problem:Problem)->dict[str, Kind]:
+    "The kind of each argument."
+    a, every = _arguments(problem), list[dict[str, ast.expr]]()
+    for test in problem.baseline_tests:
+        every += [given for x in calls(parse_source(test), problem.function_name) if (given := _given(a, x))]
+    places, named = [*a.posonlyargs, *a.args], dict(zip(a.kwonlyargs, a.kw_defaults))
+    defaults = dict(zip(places[::-1], a.defaults[::-1])) | named
+    return {x.arg: _domain(x, [given[x.arg] for given in every if x.arg in given], defaults.get(x))
+            for x in (*places, *named)}
+
 def in_domain(problem:Problem, call:str)->bool:
     "Whether a call with literal arguments has the arguments of the signature, each of its kind."
-    given, line = calls(parse_source(call), problem.function_name)[0], definition(problem.function_signature)
-    if line is None: return False
-    a, places = line.args, [*line.args.posonlyargs, *line.args.args]
-    known = {x.arg: x for x in (*places, *a.kwonlyargs)}
-    defaults = dict(zip([x.arg for x in places][len(places) - len(a.defaults):], a.defaults))
-    defaults |= {x.arg: y for x, y in zip(a.kwonlyargs, a.kw_defaults) if y}
-    found = [(places[i] if i < len(places) else a.vararg, '', x) for i, x in enumerate(given.args)]
-    found += [(known.get(str(k.arg), a.kwarg), str(k.arg), k.value) for k in given.keywords]
-    names = [x.arg for x, *_ in found if x and x.arg in known]
-    if len(names) > len({*names}) or not {*known} - {*defaults} <= {*names}: return False
-    others = [place for place in _shown(problem) if isinstance(place, int) and place >= len(places)]   # Of `*args`
-    def fitting(argument, keyword, value):
-        by_place = [places.index(argument)] if argument in places else others if argument is a.vararg else []
-        its_name = [keyword or argument.arg] if argument is not a.vararg else []
-        return fits(_domain(problem, argument, defaults.get(argument.arg), [*by_place, *its_name]), literal(value))
-    return all(argument is not None and fitting(argument, *rest) for argument, *rest in found)
+    given = _given(_arguments(problem), calls(parse_source(call), problem.function_name)[0])
+    return given is not None and all(fits(_domains(problem)[name], literal(x)) for name, x in given.items())

@@ -32,7 +32,6 @@ def _places(node:ast.AST)->Iterator[_Place]:
             yield _Place(holder, key, x)
             yield from _places(x)
 
-# %% ../../nbs/07_measure/04_mutants.ipynb #6144c29d
 def _edited(tree:ast.Module, place:_Place, new:ast.AST)->str | None:
     "Source of the tree with one node replaced, None where that is not a program; the tree stays as it was."
     place.holder[place.key] = new
@@ -52,7 +51,6 @@ def _operator(replacements:_Operator)->_Operator:
     OPERATORS[replacements.__name__.strip('_')] = replacements
     return replacements
 
-# %% ../../nbs/07_measure/04_mutants.ipynb #f77c7dbc
 _LONGEST = 20_000   # Characters of a program
 
 class Mutant(NamedTuple):

@@ -51,7 +51,6 @@ def _share(passed:dict[str, bool] | None, tests:Sequence[str])->float | None:
     "Share of the tests that passed; None where the grader failed."
     return None if passed is None else sum(passed[t] for t in tests) / len(tests)
 
-# %% ../../nbs/07_measure/02_testers.ipynb #4ffa2626
 _POOL = 32   # Random inputs, and as many boundary values
 
 def _passed_tests(problems:list[Problem], seed:int)->list[tuple[tuple[str, ...], tuple[str, ...]]]:
@@ -157,7 +156,6 @@ def _meet_cases(cases:list[Case], suites:Sequence[Sequence[str]])->list[CaseResu
     return [CaseResult(flags, scores(c, c.programs, tests), scores(c, c.wrong, tests))
             for c, flags, tests in zip(cases, valid, usable)]
 
-# %% ../../nbs/07_measure/02_testers.ipynb #9eafc7b5
 def evaluate_tester(cases:list[Case],
                     suites:Sequence[Sequence[str]] # Its test cases, for each case
                    )->TesterFigures:

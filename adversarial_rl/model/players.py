@@ -41,7 +41,7 @@ from adversarial_rl.problems.stages import (
     TEST_STAGE,
 )
 from ..record.checkpoints import check_kind, checkpoints, load_checkpoint, reading
-from ..record.run_loop import check_players, load_players
+from ..record.run_loop import load_players
 
 # %% ../../nbs/06_model/03_players.ipynb #171e5a41
 class Player:
@@ -202,7 +202,5 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
     config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code))
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     players = dict(generator=generator, discriminator=discriminator)
-    with reading(path):
-        check_players(path, info, players)
-        load_players(players, state)
+    with reading(path): load_players(players, state)
     return Players(generator=generator, discriminator=discriminator)

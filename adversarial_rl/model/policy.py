@@ -407,18 +407,3 @@ class Policy(_Adapters):
         h = self.hidden(ids)[:, :-1][at]
         logp, entropy = score_tokens(h, OutputLayer(self.model), ids[:, 1:][at], temperature)
         return logp, entropy, self.heads[name](h)
-
-    @torch.no_grad()
-    def score_stepwise(self, ids:torch.Tensor, action:torch.Tensor, *, temperature:float=1.0)->torch.Tensor:
-        "The log-probabilities `(n,)` of `score`, one token at a time with a cache, as a rollout rounds them."
-        decoder, cache, states = self.model.get_base_model().base_model, None, []
-        name = cache_name(decoder)
-        first, training = max(1, int(action.any(0).nonzero()[0])), [m for m in decoder.modules() if m.training]
-        for m in training: m.training = False   # Checkpointed layers have no cache
-        for part in (ids[:, :first], *ids[:, first:-1].split(1, 1)):
-            out = decoder(input_ids=part, **{name: cache}, use_cache=True)
-            cache = out[name]
-            states.append(out.last_hidden_state)
-        for m in training: m.training = True
-        at = action[:, 1:]
-        return score_tokens(torch.cat(states, 1)[at], OutputLayer(self.model), ids[:, 1:][at], temperature)[0]

@@ -9,7 +9,6 @@ __all__ = ['definition', 'Problem', 'syntax_mistake', 'signature_mistake', 'prob
 # %% ../../nbs/02_problems/01_problem.ipynb #5adb3f0b
 import ast
 import builtins
-import gzip
 import hashlib
 import json
 import string
@@ -110,65 +109,29 @@ def problem_of(row:object # One entry of a problems file
               )->Problem:
     "A problem as read from JSON; raises `ValueError` with the first thing that is wrong with it."
     if not isinstance(row, dict): raise ValueError(f'must be an object, found {type(row).__name__}')
-    if 'entry_point' in row: row = _humaneval(row)
+    if 'task_id' in row:
+        raise ValueError('is a row of MBPP, HumanEval or evalplus, not of a problems file; MBPP is read from its own '
+                         'files with --problems-file mbpp and MBPP_DATASET_PATH')
     if wrong := next(_mistakes(row), None): raise ValueError(wrong)
     return Problem(**(row | dict(baseline_tests=tuple(row['baseline_tests']), tags=tuple(row['tags']))))
-
-# %% ../../nbs/02_problems/01_problem.ipynb #deeb21c1
-def _test_sources(test:str, name:str)->Iterator[str]:
-    "The tests of a `check(candidate)`: each statement that asserts, after the statements before it that do not."
-    before: list[ast.stmt] = []
-    tree = parse_source(test)
-    check = next((x for x in tree.body if getattr(x, 'name', '') == 'check'), None)
-    others = [x for x in tree.body if x is not check and 'METADATA' not in ast.unparse(x)[:10]]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == 'candidate': node.id = name
-        if isinstance(node, ast.Assert): node.msg = None
-    for statement in [*others, *getattr(check, 'body', ())]:
-        if not any(isinstance(x, ast.Assert) for x in ast.walk(statement)): before.append(statement)
-        elif name in {getattr(x, 'id', '') for x in ast.walk(statement)}:
-            yield '\n'.join(ast.unparse(x) for x in [*before, statement])
-
-# %% ../../nbs/02_problems/01_problem.ipynb #71a2911b
-def _humaneval(row:dict[str, Any])->dict[str, Any]:
-    "An entry of HumanEval in our own fields; raises `ValueError` for one without them."
-    for field in ('task_id', 'prompt', 'entry_point', 'canonical_solution', 'test'):
-        if not isinstance(row.get(field), str): raise ValueError(f"field '{field}' is missing or not a text")
-    name, solution = row['entry_point'], row['prompt'] + row['canonical_solution']
-    for field, source in (('canonical_solution', solution), ('test', row['test'])):
-        if wrong := syntax_mistake(source): raise ValueError(f"field '{field}' is not valid Python ({wrong})")
-    *helpers, function = parse_source(solution).body or [ast.Pass()]
-    if not isinstance(function, ast.FunctionDef) or function.name != name:
-        raise ValueError(f"field 'prompt' does not end with the function '{name}'")
-    for x in ast.walk(function.args):
-        if isinstance(x, ast.arg): x.annotation = None
-    given = ''.join(f'{ast.unparse(x)}\n\n' for x in helpers)
-    if not any(isinstance(x, ast.FunctionDef) for x in helpers): given = ''   # Imports alone are the program's own
-    words = ast.get_docstring(function) or row['prompt']
-    return dict(id=row['task_id'], description=f'{given}{words}'.strip(), reference_solution=solution,
-                function_signature=f'def {name}({ast.unparse(function.args)}):', difficulty='medium',
-                baseline_tests=[given + text for text in _test_sources(row['test'], name)], tags=['humaneval'])
 
 # %% ../../nbs/02_problems/01_problem.ipynb #a2a07c7b
 def _read_json(path:str|Path)->Any:
     "Content of a JSON file, or of the shipped file of that name; raises `UsageError`."
-    try:
-        file = Path(path) if Path(path).exists() else resource(str(path))
-        packed = file.read_bytes()
-        data = gzip.decompress(packed) if packed[:2] == b'\x1f\x8b' else packed
+    try: data = (Path(path) if Path(path).exists() else resource(str(path))).read_bytes()
     except (UsageError, FileNotFoundError):
         raise UsageError(f'{path}: no such problems file; it is a JSON file in the format of '
-                         'data/example_problems.json, or one of HumanEval')
-    except (OSError, EOFError) as e: raise UsageError(f'{path}: cannot be read ({one_line(e)})')
+                         'data/example_problems.json')
+    except OSError as e: raise UsageError(f'{path}: cannot be read ({one_line(e)})')
     text = as_text(data, str(path))
-    try:
-        if '.jsonl' not in file.suffixes: return json.loads(text)
-        return [json.loads(line) for line in text.split('\n') if line.strip()]
+    lines = [line for line in text.split('\n') if line.strip()]
+    json_lines = len(lines) > 1 and all(line.lstrip().startswith('{') and line.rstrip().endswith('}') for line in lines)
+    try: return [json.loads(line) for line in lines] if json_lines else json.loads(text)
     except (ValueError, RecursionError) as e:   # Not JSON, numbers too long, nested too deeply
         raise UsageError(f'{path}: is not valid JSON ({one_line(e)})')
 
 # %% ../../nbs/02_problems/01_problem.ipynb #5e1f7a13
-def load_problems(path:str|Path     # JSON file, `{"problems": [...]}`, or one of HumanEval
+def load_problems(path:str|Path     # JSON file, `{"problems": [...]}`
                  )->list[Problem]:  # In the file's order
     "Read and check a problems file; raises `UsageError` naming the file, the problem and the field."
     data = _read_json(path)
@@ -177,7 +140,7 @@ def load_problems(path:str|Path     # JSON file, `{"problems": [...]}`, or one o
         raise UsageError(f'{path}: needs a non-empty list under the key "problems"')
     problems: dict[str, Problem] = {}
     for i, row in enumerate(rows, 1):
-        id = row.get('id', row.get('task_id')) if isinstance(row, dict) else None
+        id = row.get('id') if isinstance(row, dict) else None
         where = f'{path}: problem {i}' + (f" ('{id}')" if isinstance(id, str) else '')
         try: problem = problem_of(row)
         except ValueError as e: raise UsageError(f'{where}: {e}')

@@ -67,7 +67,6 @@ def _moves_of(state:'pyspiel.State', player:int)->str:
     actions = sorted(x.action for x in state.full_history() if x.player == player)
     return ' '.join([f'Player {player}:', *(state.action_to_string(player, a) for a in actions)])
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #065994f9
 def see(state:'pyspiel.State', think:bool=False)->str:
     "The prompt of the player to move."
     text = _view(state)
@@ -118,7 +117,6 @@ class Position:
         "The moves that keep the position's value."
         return [move for move, value in self.moves.items() if value == max(self.moves.values())]
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #ae00be40
 @cache
 def solve(name:str='tic_tac_toe')->dict[str, Position]: # Keyed by `str(state)`
     "Every position of an open game."
@@ -138,7 +136,6 @@ class BoardPlayer(Protocol):
     "A player of board games."
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]: "One text for each state."
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #e8da1f32
 class PromptedPlayer:
     "An `Agent` that is prompted with each position."
     def __init__(self, agent:'Agent', temperature:float=1.0, think:bool=False):
@@ -157,7 +154,6 @@ class _ChoosingPlayer:
     def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
         return [name_of(s, rng.choice(self.moves(s))) for s in states]
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #4a0e2650
 OPPONENTS = ('random', 'minimax')
 
 def make_opponent(opponent:str, # One of `OPPONENTS`
@@ -180,7 +176,6 @@ class Turn:
     text: str         # The whole answer
     move: str|None    # Name of the move, None if it was illegal
 
-# %% ../../nbs/11_selfplay/01_board_games.ipynb #209c153c
 @dataclass(eq=False)
 class Match:
     "One board game between two players, running or over."

@@ -25,17 +25,7 @@ from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
-
-# %% ../../nbs/11_selfplay/03_spiral.ipynb #5701eadb
-from adversarial_rl.record.run_loop import (
-    check_players,
-    check_start,
-    load_players,
-    own_folders,
-    resume_or_begin,
-    run_loop,
-    steps_text,
-)
+from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
 from ..record.tracking import read_metrics
 from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
@@ -84,7 +74,6 @@ def _measure(trainer:SelfPlay, opponents:dict[str, dict[str, BoardPlayer]])->dic
                for game, others in opponents.items()} if c.eval_games else {}
     return json.loads(json.dumps(dict(moves=moves, against=against), default=asdict))
 
-# %% ../../nbs/11_selfplay/03_spiral.ipynb #34bae5c8
 def _cut_history(history:Path, step:int):
     "Drop the games of steps that a resumed run repeats, or all of them at step 0."
     lines = read_metrics(history) if step and history.exists() else []
@@ -139,7 +128,6 @@ def report(results:dict[str, Any])->str:
     table = pd.DataFrame.from_dict(rows, orient='index').to_string() + '\n\n' if rows else ''
     return table + '\n'.join(f"{name}: {before['moves'][name]:.3f} → {x:.3f}" for name, x in after['moves'].items())
 
-# %% ../../nbs/11_selfplay/03_spiral.ipynb #ed0e35b1
 def run(config:SpiralConfig, ppo:PPOConfig, evaluation:EvaluationConfig)->None:
     "The command `spiral_self_play`."
     results = train(config, ppo, evaluation)
@@ -160,10 +148,7 @@ def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
         model, rank = info['configuration']['model'], info['configuration']['lora_rank']
     policy = make_learner(model, rank, platform(device, dtype), trust_remote_code)
     players = dict(learner=SimpleNamespace(policy=policy))
-    with reading(path):
-        check_players(path, info, players)
-        load_players(players, state)
+    with reading(path): load_players(players, state)
     return policy
 
-# %% ../../nbs/11_selfplay/03_spiral.ipynb #f33012dc
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(main())

@@ -108,8 +108,8 @@ def move_figures(policy:Policy, games:Sequence[str])->dict[str, float]: # '{game
     figures: dict[str, float] = {}
     for name in games:
         if load_game(name).max_game_length() > 12: continue
-        hidden = not is_open(load_game(name))
-        own = dict(exploitability=exploitability(policy, name)) if hidden else keeps_value(policy, name)
+        if is_open(load_game(name)): own = keeps_value(policy, name)
+        else: own = dict(exploitability=exploitability(policy, name))
         figures |= {f'{name}/{figure}': x for figure, x in own.items()}
     return figures
 

@@ -30,20 +30,7 @@ from PIL import Image
 
 from ..core import commands
 from ..core.errors import UsageError
-
-# %% ../../nbs/12_show/01_views.ipynb #83ac7eed
-from adversarial_rl.record.plots import (
-    BLUE,
-    COLOURS,
-    HELD_OUT,
-    metric_name,
-    ORANGE,
-    smoothed,
-    themed,
-    tidy,
-    training_figure,
-    WIDE,
-)
+from ..record import plots
 from ..record.tracking import read_metrics
 
 # %% ../../nbs/12_show/01_views.ipynb #7831a174
@@ -93,23 +80,23 @@ def _metric_names(rows:Rows)->list[str]:
 
 def _draw_line(ax:Axes, y:pd.Series, span:int, label:str|None, colour:str):
     "Smoothed values over the steps, and a dotted line at the mean of their first twentieth."
-    ax.plot(y.index, smoothed(y, span), color=colour, lw=1.8, label=label)
+    ax.plot(y.index, plots.smoothed(y, span), color=colour, lw=1.8, label=label)
     ax.axhline(y.iloc[:max(1, len(y) // 20)].mean(), color=colour, lw=1, ls=':')
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be07
 def _metric(ax:Axes, df:pd.DataFrame, metric:str, span:int):
     "One panel: a line for each player that learns; none where the run does not measure the metric."
-    if metric not in df: return tidy(ax, f'{metric_name(metric)}: not measured')
+    if metric not in df: return plots.tidy(ax, f'{plots.metric_name(metric)}: not measured')
     for player, part in df.groupby('learner') if 'learner' in df else [('', df)]:
         y = part.set_index('step')[metric].dropna().astype(float)
         if y.empty: continue
         dense = len(y) > (y.index[-1] - y.index[0]) / 4   # A metric measured every few steps is not smoothed
-        colour = ORANGE if player == 'discriminator' else BLUE
+        colour = plots.ORANGE if player == 'discriminator' else plots.BLUE
         ax.plot(y.index, y, color=colour, alpha=.2, lw=.8)
         _draw_line(ax, y, span if dense else 1, f'{player} learns' if player else None, colour)
-    tidy(ax, metric_name(metric))
+    plots.tidy(ax, plots.metric_name(metric))
 
-@themed
+@plots.themed
 def metrics_figure(rows:Rows,                 # Of metrics.jsonl
                    metrics:Sequence[str],     # Columns, one panel each
                    span:int=10                # Steps to smooth over
@@ -117,7 +104,7 @@ def metrics_figure(rows:Rows,                 # Of metrics.jsonl
     "Metrics over the steps."
     df = pd.DataFrame(rows)
     lines = max(1, math.ceil(len(metrics) / 2))
-    fig = Figure(figsize=(WIDE, 2.5 * lines + .2), layout='constrained')
+    fig = Figure(figsize=(plots.WIDE, 2.5 * lines + .2), layout='constrained')
     for i, metric in enumerate(metrics): _metric(fig.add_subplot(lines, min(2, len(metrics)), i + 1), df, metric, span)
     return fig
 
@@ -148,7 +135,7 @@ def explore_metrics(output_dir:str|Path)->w.VBox:
     "`metrics_figure` with its controls. Raises `UsageError` where there is no run."
     rows = _rows(output_dir)
     names = _metric_names(rows)
-    metrics = choice_of_several({x: metric_name(x) for x in names}, names[:2], 'metrics')
+    metrics = choice_of_several({x: plots.metric_name(x) for x in names}, names[:2], 'metrics')
     return explore(partial(metrics_figure, rows), _CAPTION, metrics=metrics, span=_smoothing())
 
 # %% ../../nbs/12_show/01_views.ipynb #5cf529c4
@@ -159,8 +146,8 @@ def _held_out(folder:str|Path)->dict[str, Any]:
 
 def _before_after(ax:Axes, runs:list[dict[str, Any]]):
     "Held-out figures of each run that has them: a hollow circle before, a filled one with its interval after."
-    shown = {name: label for name, (label, _) in HELD_OUT.items() if any(f'{name}_before' in r for r in runs)}
-    for i, (figures, colour) in enumerate(zip(runs, COLOURS)):
+    shown = {name: label for name, (label, _) in plots.HELD_OUT.items() if any(f'{name}_before' in r for r in runs)}
+    for i, (figures, colour) in enumerate(zip(runs, plots.COLOURS)):
         for j, name in enumerate(shown if figures else ()):
             if f'{name}_before' not in figures: continue
             x, before, after = j + (i - (len(runs) - 1) / 2) * .15, figures[f'{name}_before'], figures[f'{name}_after']
@@ -171,19 +158,19 @@ def _before_after(ax:Axes, runs:list[dict[str, Any]]):
     ax.set_xticks(range(len(shown)), list(shown.values()))
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be08
-@themed
+@plots.themed
 def runs_figure(runs:Mapping[str, str|Path],  # Name -> output folder
                 metric:str,                   # Column of metrics.jsonl
                 span:int=10                   # Steps to smooth over
                )->Figure:
     "A metric over the steps of several runs, and their held-out figures before and after."
-    fig = Figure(figsize=(WIDE, 3.6), layout='constrained')
+    fig = Figure(figsize=(plots.WIDE, 3.6), layout='constrained')
     held_out = [_held_out(folder) for folder in runs.values()]
     left, *right = fig.subplots(1, 2 if any(held_out) else 1, squeeze=False)[0]
-    for (name, folder), colour in zip(runs.items(), COLOURS):
+    for (name, folder), colour in zip(runs.items(), plots.COLOURS):
         df = pd.DataFrame(_rows(folder)).set_index('step')
         if metric in df: _draw_line(left, df[metric].dropna().astype(float), span, name, colour)
-    tidy(left, metric_name(metric))
+    plots.tidy(left, plots.metric_name(metric))
     for ax in right: _before_after(ax, held_out)
     return fig
 
@@ -192,7 +179,7 @@ def compare_runs(runs:Mapping[str, str|Path] # Name -> output folder
                 )->w.VBox:
     "`runs_figure` with its controls. Raises `UsageError` where a folder holds no run."
     names = _metric_names([row for folder in runs.values() for row in _rows(folder)])
-    metric = w.Dropdown(options=[(metric_name(x), x) for x in names], description='metric')
+    metric = w.Dropdown(options=[(plots.metric_name(x), x) for x in names], description='metric')
     caption = 'Left: smoothed over steps; dotted: the level of the first steps. Right: bars are 95% intervals.'
     return explore(partial(runs_figure, runs), caption, metric=metric, span=_smoothing())
 
@@ -253,7 +240,7 @@ def _report_end(folder:Path, log_lines:int):
 
 # %% ../../nbs/12_show/01_views.ipynb #523ca0bc
 def watch(output_dir:str|Path,
-          draw:Callable[[str|Path], Figure]=training_figure, # Takes the output folder
+          draw:Callable[[str|Path], Figure]=plots.training_figure, # Takes the output folder
           log_lines:int=12      # Last lines of the log to print when the run has ended
          ):
     "Draw a run until it ends. An interrupt stops the drawing, not the run. Raises `UsageError` if the run failed."

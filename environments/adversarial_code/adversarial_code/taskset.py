@@ -34,7 +34,7 @@ class CodeTask(vf.Task[CodeData]):
 class CodeConfig(vf.TasksetConfig):
     "Which problems."
     problems: str = 'training'
-    """`training` or `held_out` of the bundled curriculum, or a problems file such as HumanEval's."""
+    """`training` or `held_out` of the bundled curriculum, or a problems file."""
 
 
 class CodeTaskset(vf.Taskset[CodeTask, CodeConfig]):
