@@ -118,6 +118,8 @@ def test_json_lines_in_and_out_without_any_package(light, tmp_path):
     assert all(x['seconds'] > 0 for x in (a, b, c)) and c['stdout'] == '\x1b[31m\n' and '\x1b' not in done.stdout
     done = grader(tmp_path, '--json', light, input=json.dumps(rows[0]) + '\n' + json.dumps(rows[2]))
     assert done.returncode == 0
+    done = grader(tmp_path, '--json', light, input=json.dumps(rows[0] | dict(program=None)))   # A model wrote none
+    assert (done.returncode, json.loads(done.stdout)['judged']) == (1, True)
 
 
 @pytest.mark.parametrize('lines', ['no', '{"program": 1}', '{"program": "", "tests": [1]}', '[' * 100_000, b'\xff',

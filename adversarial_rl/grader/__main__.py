@@ -71,7 +71,8 @@ def read_line(line:str,  # JSON
         named = key in ('function_name', 'entry_point', 'entry_points') and 'function' not in row
         meant = ['function'] if named else get_close_matches(key, needed, 1, .85)
         if meant: raise UsageError(f'line {number}: unknown key {key}; did you mean {meant[0]}?')
-    program, tests = row.pop('program', None), row.pop('tests', None)
+    program, tests = row.pop('program', 0), row.pop('tests', None)
+    if program is None: program = ''   # No program was found in what a model wrote
     if isinstance(tests, str): tests = split_tests(tests)
     texts = isinstance(tests, list) and all(isinstance(test, str) for test in tests)
     if not isinstance(program, str) or not texts:

@@ -93,7 +93,7 @@ def describe(e:BaseException, # What was raised
     while tb:
         if tb.tb_frame.f_code.co_filename == filename: line = tb.tb_lineno
         tb = tb.tb_next
-    rows, name = source.splitlines(), type(e).__name__
+    rows, name = source.split('\n'), type(e).__name__
     try:
         if isinstance(e, SyntaxError): text, line = str(e.msg or ''), line or e.lineno
         else: text = str(e)

@@ -137,7 +137,7 @@ class Prompted(ProgramWriter):
         prompts = [[self.tokens(p)[1]] for p in problems]
         room = min(self.config.max_new_tokens, self.window - max(len(ids) for ids, in prompts))
         t = sample(self.model, prompts, n, room, temperature=temperature, generator=torch_source(rng, self.device),
-                   stop='' if self.chat else END_MARK)
+                   stop='' if self.chat else '\n' + END_MARK)
         rows = zip([p for p in problems for _ in range(n)], t.texts, t.truncated[:, 0].tolist())
         return [Answer(text, program_in(text, p.function_name), cut) for p, (text,), cut in rows]
 

@@ -131,11 +131,11 @@ def _read_json(path:str|Path)->Any:
         raise UsageError(f'{path}: is not valid JSON ({one_line(e)})')
 
 # %% ../../nbs/02_problems/01_problem.ipynb #5e1f7a13
-def load_problems(path:str|Path     # JSON file, `{"problems": [...]}`
+def load_problems(path:str|Path     # JSON file, `{"problems": [...]}`, or JSON lines
                  )->list[Problem]:  # In the file's order
     "Read and check a problems file; raises `UsageError` naming the file, the problem and the field."
     data = _read_json(path)
-    rows = data.get('problems') if isinstance(data, dict) else data
+    rows = data.get('problems', [data]) if isinstance(data, dict) else data
     if not rows or not isinstance(rows, list):
         raise UsageError(f'{path}: needs a non-empty list under the key "problems"')
     problems: dict[str, Problem] = {}
