@@ -19,8 +19,8 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
-    core=1567, problems=698, grader=6609, record=994, learn=893, model=1407, measure=858, mbpp=918,
-    game=1217, grpo=815, selfplay=890, show=706, lab=728, engines=157)
+    core=1505, problems=634, grader=6693, record=958, learn=860, model=1388, measure=832, mbpp=819,
+    game=1207, grpo=747, selfplay=807, show=693, lab=651, engines=157)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():
