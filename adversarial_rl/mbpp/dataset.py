@@ -132,6 +132,8 @@ class MBPPEvalConfig:
     greedy: bool = setting(True, 'also write the greedy program of each problem')
     temperature: float = setting(0.2, 'of the sampled programs', 1e-3, 10, env='MBPP_EVAL_TEMPERATURE')
     max_new_tokens: int = setting(512, 'limit of an answer; a generator has its own', 1, 100000)
+    protocol: str = setting('own', "how a chat model is asked: in this project's words, or as Qwen's evaluation asks",
+                            choices=('own', 'qwen'))
     shots: int = setting(3, 'solved tasks before the question, for a model without a chat template', 0, 3)
     shown_tests: int = setting(1, "tests in the prompt; the paper's prompt shows 3", 0, 10)
     hidden_tests: bool = setting(True, 'grade on the tests that are not shown; the paper grades on all')
