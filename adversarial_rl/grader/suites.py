@@ -4,17 +4,19 @@
 
 # %% auto #0
 __all__ = ['reference_results', 'validate_many', 'passes_reference', 'check_references', 'solved_problems', 'validity',
-           'left_side', 'fill_in_many', 'Suite', 'judge_group', 'judge_suites', 'grade_by_test']
+           'left_side', 'fill_in_many', 'Suite', 'shown_inputs', 'judge_group', 'judge_suites', 'grade_by_test']
 
 # %% ../../nbs/03_grader/05_suites.ipynb #d43de65f
 import ast
 import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 from ..core.errors import UsageError
 from ..core.source import is_literal, parse_source
+from .answers import parse_tests
 from .arguments import test_inputs
 from .execution import Limits
 from .forms import IGNORED
@@ -159,7 +161,7 @@ class Suite:
     "The test cases that one discriminator wrote for one problem."
     tests: list[str]
     valid: list[bool] | None     # One a test, of `validate_many`; None where the grader failed
-    accepted: list[bool] | None  # One a test: valid, and its input is new in the group; None likewise
+    accepted: list[bool] | None  # One a test: valid, and its input is new in the group and not shown; None likewise
     usable: list[str]            # Tests that programs are graded on: the accepted ones, and those filled in
 
     @property
@@ -173,13 +175,19 @@ class Suite:
         return [t for t, ok in zip(self.tests, self.accepted or ()) if not ok]
 
 # %% ../../nbs/03_grader/05_suites.ipynb #eb7930ce
+@lru_cache(1 << 11)
+def shown_inputs(problem:Problem)->frozenset[str]:
+    "Inputs of the tests that the problem's description shows: to copy one is no new test."
+    name = problem.function_name
+    return frozenset(x for t in parse_tests(problem.description, name) for x in test_inputs(t, name))
+
 def judge_group(problem:Problem,
                 group:Sequence[list[str]],      # The problem's suites, in the order in which they were written
                 passes:dict[str, bool | None]   # Of `passes_reference`
                )->list[Suite]:
     "The suites of one problem with their flags."
     suites:list[Suite] = []
-    known:set[str] = set()
+    known = {*shown_inputs(problem)}
     for tests in group:
         accepted = []
         for t in tests:
@@ -204,7 +212,7 @@ def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
                                for p, row, group in zip(problems, told, suites)])
     for p, group, row, ok in zip(problems, groups, told, passes):
         filled = {t: text if ok.get(text or '') else None for t, text in row.items()}
-        known = {x for suite in group for t in suite.usable for x in test_inputs(t, p.function_name)}
+        known = {*shown_inputs(p)} | {x for s in group for t in s.usable for x in test_inputs(t, p.function_name)}
         for suite in group:
             for t in suite.refused:
                 text, inputs = filled[t], test_inputs(t, p.function_name)
