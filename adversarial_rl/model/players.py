@@ -22,7 +22,7 @@ from ..grader.answers import parse_tests, program_in
 from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
 from ..learn.transcripts import Transcripts
-from .agents import Source, torch_source
+from .agents import chats, Source, torch_source
 from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
@@ -82,6 +82,11 @@ class Player:
         raise UsageError(f"problem '{problem.id}': its prompt has {n} tokens, and the model's window of "
                          f'{window} has room for {room} beside the answers; shorten it, or use another model')
 
+    def answers(self, transcripts:Transcripts, stage:int)->list[str]:
+        "The text of a stage in each transcript, with the opening that was written for the player."
+        opening = self.stages[stage].opening if chats(self.policy.tokenizer) else ''
+        return [opening + texts[stage] for texts in transcripts.texts]
+
     def write(self, problems:Sequence[Problem], /,
               n:int=1,                                # Transcripts for each problem
               temperature:float|Sequence[float]=1.0,  # One number, or one for each stage
@@ -105,7 +110,7 @@ class Generator(Player):
     def programs(self, transcripts:Transcripts, problems:Sequence[Problem])->list[str]:
         "The program of each transcript; `problems` has one entry a transcript."
         k = next(i for i, stage in enumerate(self.stages) if stage.yields_code)
-        return [program_in(texts[k], p.function_name) for texts, p in zip(transcripts.texts, problems)]
+        return [program_in(text, p.function_name) for text, p in zip(self.answers(transcripts, k), problems)]
 
 # %% ../../nbs/06_model/03_players.ipynb #30cbce62
 class Discriminator(Player):
@@ -122,7 +127,7 @@ class Discriminator(Player):
     def suites(self, transcripts:Transcripts, problems:Sequence[Problem])->list[list[str]]:
         "The tests of each transcript, or its calls, at most `max_tests`; `problems` has one entry a transcript."
         read = parse_inputs if self.writes == 'inputs' else parse_tests
-        return [read(text, p.function_name, self.max_tests) for (text,), p in zip(transcripts.texts, problems)]
+        return [read(text, p.function_name, self.max_tests) for text, p in zip(self.answers(transcripts, 0), problems)]
 
 # %% ../../nbs/06_model/03_players.ipynb #f9c7029b
 def make_players(config:TrainingConfig, device:str, dtype:str,
