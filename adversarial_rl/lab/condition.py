@@ -85,10 +85,10 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:
     return figures
 
 # %% ../../nbs/13_lab/02_condition.ipynb #2c0d6215
-def _suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4, seed:int=1)->Figures:
-    "`validity` and `distinct` of `n` sampled suites for each problem."
-    rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
-    suites = held_out.sample_suites(discriminator, problems, n, 1., rng)
+def _suite_figures(discriminator:Discriminator, problems:list[Problem])->Figures:
+    "`validity` and `distinct` of four sampled suites for each problem."
+    rng = torch.Generator(discriminator.policy.device).manual_seed(1)
+    suites = held_out.sample_suites(discriminator, problems, 4, 1., rng)
     judged = judge_written(problems, suites, discriminator.writes)
     validity = held_out.validity_by_problem([[s.valid for s in group] for group in judged])
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for t in chain(*group)]
@@ -109,11 +109,8 @@ def tester_figures(tester:Discriminator | InputSource,
     return evaluate_tester(cases, fill_expected(kept, written))
 
 # %% ../../nbs/13_lab/02_condition.ipynb #7163d13c
-def _next_step(plan:list[Step],   # Of a complete run
-               share:float,       # Share of the time that has passed, 0 to 1
-               last:Step | None   # The step before
-              )->Step:
-    "The step to do now."
+def _next_step(plan:list[Step], share:float, last:Step | None)->Step:
+    "The step of a complete run's plan to take when this share of the time has passed, after the last one."
     step = plan[min(int(share * len(plan)), len(plan) - 1)]
     if last is None or step.phase != 'alternating' or last.phase != 'alternating': return step
     turned = replace(step, learner='generator' if last.learner == 'discriminator' else 'discriminator')

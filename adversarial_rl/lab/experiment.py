@@ -32,10 +32,6 @@ def _read(path:Path)->dict[str, Any]:
     try: return json.loads(path.read_text())
     except (OSError, ValueError): return {}
 
-def _last_line(text:str)->str:
-    "The last line, which says why a program failed."
-    return (text.strip().splitlines() or ['it printed nothing'])[-1].removeprefix('error: ')
-
 @dataclass(frozen=True)
 class Run:
     "One condition with one seed, in a separate folder."
@@ -100,30 +96,26 @@ class Experiment:
         return [r for r in every if not r.results() or _read(r.folder/'finished.json') != self.record(r)]
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #4d616c50
-def _free_cores()->list[int]:
-    "Numbers of the cores that this process may use."
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else list(range(os.cpu_count() or 1))
-
 def _start(experiment:Experiment, run:Run, core:int)->subprocess.Popen:
     "Start a run on one core with one thread; its output goes to `log.txt`."
     command = [sys.executable, '-W', 'ignore', *experiment.command, *experiment.flags_of(run)]
-    pin = partial(os.sched_setaffinity, 0, {core}) if hasattr(os, 'sched_setaffinity') else None
     with (check_writable(run.folder)/'log.txt').open('w') as log:
         return subprocess.Popen(command, env=os.environ | dict(OMP_NUM_THREADS='1'), stdout=log,
-                                stderr=subprocess.STDOUT, preexec_fn=pin)
+                                stderr=subprocess.STDOUT, preexec_fn=partial(os.sched_setaffinity, 0, {core}))
 
 def _finish(experiment:Experiment, run:Run, code:int)->str:
     "Record that a run is complete and return its label; raises `UsageError` if it failed or was stopped."
     label, log = f'{experiment.conditions[run.condition].label}, seed {run.seed}', run.folder/'log.txt'
     if code or run.results().get('stopped'):
-        raise UsageError(f"{label} did not finish: {_last_line(log.read_text(errors='replace'))} (log in {log})")
+        lines = log.read_text(errors='replace').strip().splitlines() or ['it printed nothing']
+        raise UsageError(f"{label} did not finish: {lines[-1].removeprefix('error: ')} (log in {log})")
     write_json(run.folder/'finished.json', experiment.record(run))
     return label
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #294726cc
 def execute(experiment:Experiment, runs:Sequence[Run]):
     "Execute runs, one per core at a time; raises `UsageError` if one fails. It leaves no process behind."
-    waiting, cores = list(runs), _free_cores()
+    waiting, cores = list(runs), sorted(os.sched_getaffinity(0))
     active: dict[subprocess.Popen, tuple[Run, int]] = {}
     with progress_bar(len(waiting), unit='run') as bar:
         try:
