@@ -86,8 +86,7 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/03_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], # As `_leaves` yields them
-            about:str, prog:str|None)->argparse.ArgumentParser:
+def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,

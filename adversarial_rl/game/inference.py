@@ -252,11 +252,6 @@ def _lines_file(output:Path)->Path:
     "The file that a batch appends its results to: `output`, or the one beside it that ends in .jsonl."
     return output if output.suffix == '.jsonl' else output.with_suffix('.jsonl')
 
-def _write_results(output:Path, results:Any)->None:
-    "One result or a list, as JSON, or one result as a JSON line where the file's name says so."
-    if output.suffix != '.jsonl': write_json(output, results)
-    elif not isinstance(results, list): write_whole(output, (json.dumps(results) + '\n').encode())
-
 # %% ../../nbs/09_game/05_inference.ipynb #47fe8474
 def _load_players(c:InferenceConfig)->Players:
     "The checkpoint's players; raises `UsageError`, with the flags to use where a model has moved."
@@ -277,13 +272,14 @@ def run(c:InferenceConfig)->None:
         if c.attempts > 1: players['discriminator'].check_window(problems)
         if c.batch and output:
             results = solve_batch(players, problems, _lines_file(output), c)
-            _write_results(output, results)
+            if output.suffix != '.jsonl': write_json(output, results)
             print(summary(results, c), f'results in {output}', sep='\n')
             return
         problem, = problems
         r = solve(players, problem, problem.baseline_tests, **c.sampling())
     if c.execute_tests: execute(r, problem)
-    if output: _write_results(output, r)
+    if output and output.suffix == '.jsonl': write_whole(output, f'{json.dumps(r)}\n'.encode())
+    elif output: write_json(output, r)
     print(_as_text(r, problem, players['generator'].stages, c.reasoning))
     for line in [function_line(r, problem), *_cut_off([r], c)]:
         if line: print(f'\n{line}', file=sys.stderr)
