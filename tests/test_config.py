@@ -85,14 +85,9 @@ def test_a_limit_for_each_stage(somewhere, capsys):
     assert row.split() == ['max_new_tokens', 'plan=96,code=320,tests=320', 'flag']
 
 
-def test_each_source_wins_over_the_next(somewhere, monkeypatch):
-    assert read().questions == 50
+def test_a_flag_wins_over_all_other_sources(somewhere, monkeypatch):
     (somewhere/'run.yaml').write_text('questions: 1\n')
-    assert read('--config', 'run.yaml').questions == 1
-    (somewhere/'.env').write_text('MBPP_EVAL_NUM_QUESTIONS=2\n')
-    assert read('--config', 'run.yaml').questions == 2
     monkeypatch.setenv('MBPP_EVAL_NUM_QUESTIONS', '3')
-    assert read('--config', 'run.yaml').questions == 3
     for flag in (['--questions', '4'], ['--questions=4']): assert read('--config=run.yaml', *flag).questions == 4
     assert read('--questions', '4', '--config', 'run.yaml').questions == 4
 

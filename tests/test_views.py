@@ -1,7 +1,6 @@
 "Every view on small data: each control moves through all of its values, the picture changes, and it can be read."
 import json
 import random
-from pathlib import Path
 
 import pytest
 
@@ -12,8 +11,6 @@ from adversarial_rl.problems.problem import Problem
 from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.record.plots import HELD_OUT
 from adversarial_rl.show import attempts, replay, views
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def run_folder(folder, seed):
@@ -106,12 +103,3 @@ def test_every_control_moves_the_picture(shown, name):
             pictures.add(bytes(picture.value))
         assert len(pictures) > 1 or len(values_of(c)) == 1, f'{c.description} changes nothing'
         c.value = before
-
-
-def test_an_error_in_a_figure_is_raised():
-    import ipywidgets as w
-    def draw(x):
-        if x: raise ValueError('no such thing')
-        return views.Figure(figsize=(1, 1))
-    box = views.explore(draw, x=w.IntSlider(max=1))
-    with pytest.raises(ValueError, match='no such thing'): box.children[0].children[0].value = 1

@@ -247,7 +247,6 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     print(_config_table(shown, given))
     raise SystemExit(0)
 
-# %% ../../nbs/01_core/03_config.ipynb #b94d5ac0
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
     return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
@@ -274,7 +273,6 @@ def from_environment(kind:type[Config] # A dataclass that declares settings
     "Settings from environment variables, `.env` and defaults, for a script; raises `UsageError`."
     return _checked([kind], Sources([kind]).environment())[0]
 
-# %% ../../nbs/01_core/03_config.ipynb #219fa344
 def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     "Each setting, its value and its source; of a secret only whether it is set."
     rows = [('setting', 'value', 'from')]

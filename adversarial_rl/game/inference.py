@@ -58,7 +58,6 @@ def read_tests(text:str)->list[str]:
             raise UsageError(f"--tests: '{t[:60]}' asserts nothing; write it as 'assert ...'")
     return tests
 
-# %% ../../nbs/09_game/05_inference.ipynb #01348f3c
 def _typed(text:str, flag:str)->str:
     "A text of the command line, which is UTF-8 also where the locale is not; raises `UsageError`."
     try: return text.encode('utf-8', 'surrogateescape').decode()

@@ -26,8 +26,6 @@ from ..learn import rewards
 from ..learn.transcripts import Transcripts
 from ..measure.held_out import is_hack, with_own
 from ..measure.inputs import judge_written
-
-# %% ../../nbs/09_game/01_round.ipynb #5b59243b
 from ..model.agents import Writer
 from ..model.players import Generator
 from ..problems.problem import Problem

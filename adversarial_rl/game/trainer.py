@@ -38,11 +38,9 @@ from ..measure.held_out import evaluate_players, Visible
 from ..model.players import Discriminator, Generator, make_players
 from ..problems.problem import fingerprint, Problem
 from ..problems.stages import ReasoningStage
+from ..record import run_loop
 from ..record.checkpoints import newest_checkpoint
 from ..record.plots import training_curves
-
-# %% ../../nbs/09_game/03_trainer.ipynb #cf70fd80
-from ..record import run_loop
 from ..record.tracking import read_metrics, stage_table
 
 # %% ../../nbs/09_game/03_trainer.ipynb #30f5fc8c

@@ -26,8 +26,6 @@ from ..core.statistics import bootstrap, Interval, over_samples
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
-
-# %% ../../nbs/13_lab/02_condition.ipynb #a3c5752c
 from ..measure import held_out
 from ..measure.held_out import Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
@@ -150,7 +148,6 @@ def train_for(trainer:AdversarialTrainer, learners:Sequence[str], meter:Meter)->
         rows.append(trainer.train_step())
     return rows
 
-# %% ../../nbs/13_lab/02_condition.ipynb #d872eb60
 def _while_training(rows:list[dict[str, Any]])->dict[str, dict[str, float]]:
     "Steps of each learner and the means of their metrics over the second half of the steps."
     late = pd.DataFrame(rows[len(rows) // 2:])
@@ -182,7 +179,6 @@ def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfi
     return dict(steps=len(rows), marks=meter.rows, tester=tester, training=_while_training(rows)) | cost(
         condition, config, ppo)
 
-# %% ../../nbs/13_lab/02_condition.ipynb #7d8d25fa
 def cost(*configs:Any)->dict[str, Any]:
     "What a run took and where, with its settings."
     return dict(platform=asdict(platform('cpu')), processor_seconds=round(processor_seconds(), 1),
@@ -202,5 +198,4 @@ def run(argv:list[str]):
     condition, config, ppo, _ = parse_config(kinds, argv, about, 'python -m adversarial_rl.lab.condition')
     write_run(config.output_dir, lambda: run_condition(condition, config, ppo))
 
-# %% ../../nbs/13_lab/02_condition.ipynb #79bc0c9e
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(guarded(run))

@@ -53,7 +53,6 @@ class Record:
     attempts: list[Attempt]
     suites: list[Suite]
 
-# %% ../../nbs/12_show/02_attempts.ipynb #4f9a2205
 def records(r:Round, generator:Generator)->list[Record]:
     "The round as plain data, one record per problem."
     rewards, transcripts = generator_rewards(r).tolist(), r.generator_transcripts
