@@ -34,9 +34,6 @@ def trainer(folder, **changed):
 def description(path): return json.loads(path.with_suffix('.json').read_text())
 
 
-def write_description(path, info): path.with_suffix('.json').write_text(json.dumps(info))
-
-
 @pytest.fixture(scope='module')
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp('ck')
@@ -148,7 +145,7 @@ def damaged(path, folder):
     def copy(name, data, **changed):
         target = folder/f'{name}.pt'
         target.write_bytes(data)
-        write_description(target, info | changed)
+        target.with_suffix('.json').write_text(json.dumps(info | changed))
         return target
     alone = folder/'alone.pt'
     alone.write_bytes(raw)
@@ -285,11 +282,9 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
     (['--problem', '\udcff bad', '--signature', 'def f(x):'], '--problem: is not UTF-8 text'),
     (['--problem-file', 'absent.txt', '--signature', 'def f(x):'], 'cannot be read'),
     (['--batch'], 'needs --problems-file'),
-    (['--batch', '--problems-file', 'absent.json'], 'no such problems file'),
     (['--batch', '--problems-file', 'starter', '--problem', 'x'], 'from --problems-file alone'),
     (['--problems-file', 'starter'], '--problems-file is for --batch'),
     ([*ONE, '--attempts', '0'], 'must be at least 1'),
-    ([*ONE, '--device', 'cpu:7'], '--device cpu:7: not known'),
     ([*ONE, '--device', 'cuda:99'], '--device'),
     ([*ONE, '--output', '/tmp'], '--output /tmp: is not a regular file'),
     ([*ONE, '--output', '/proc/nowhere/o.json'], 'cannot be written to')])

@@ -203,9 +203,7 @@ def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
 
 @pytest.mark.parametrize('flags, message', [
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
-    (['--problems-file', 'absent.json'], 'no such problems file'),
     (['--model', 'no/such/model'], 'no/such/model'),
-    (['--device', 'tpu'], '--device tpu: not known'),
     (['--results', 'absent.md'], 'absent.md')])
 def test_mistakes(flags, message, tmp_path, capfd):
     code, err = main([*SMALL, '--output-dir', str(tmp_path), *flags]), capfd.readouterr().err

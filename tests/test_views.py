@@ -58,13 +58,10 @@ def a_game(step, history, moves):
     return dict(step=step, game='tic_tac_toe', opening=0, history=history, broke=None, returns=[1., -1.], turns=turns)
 
 
-def won_game(): return a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)'])
-
-
 def all_views(folder):
     "Name -> widget."
     one, two = run_folder(folder/'one', 0), run_folder(folder/'two', 1)
-    games = [won_game(),
+    games = [a_game(1, [0, 3, 1, 4, 2], ['x(0,0)', 'o(1,0)', 'x(0,1)', 'o(1,1)', 'x(0,2)']),
              a_game(2, [8, 3, 7, 4, 6], ['x(2,2)', 'o(1,0)', 'x(2,1)', 'o(1,1)', 'x(2,0)'])]
     before, after = mbpp_report([i % 3 == 0 for i in range(40)]), mbpp_report([i % 4 < 2 for i in range(40)])
     return dict(metrics=views.explore_metrics(one), runs=views.compare_runs(dict(one=one, two=two)),
@@ -82,16 +79,13 @@ def values_of(control):
     return [x[1] if isinstance(x, tuple) else x for x in control.options]
 
 
-NAMES = ('metrics', 'runs', 'attempts', 'replay', 'mbpp')
-
-
 @pytest.fixture(scope='module')
 def shown(tmp_path_factory):
     pytest.importorskip('pyspiel')
     return all_views(tmp_path_factory.mktemp('views'))
 
 
-@pytest.mark.parametrize('name', NAMES)
+@pytest.mark.parametrize('name', ['metrics', 'runs', 'attempts', 'replay', 'mbpp'])
 def test_every_control_moves_the_picture(shown, name):
     controls, picture, caption = shown[name].children
     assert bytes(picture.value).startswith(b'\x89PNG') and caption.value.endswith('.')

@@ -24,7 +24,7 @@ from ..core.errors import says_what_is_kept, UsageError
 from ..core.files import check_writable, write_json, write_whole
 from ..core.settings import setting
 from ..record.tables import check_document, write_table
-from ..record.tracking import progress_bar, read_metrics
+from ..record.tracking import progress_bar
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #1d2221ab
 def _read(path:Path)->dict[str, Any]:
@@ -42,10 +42,6 @@ class Run:
     def results(self, part:str='')->dict[str, Any]:
         "Contents of `training_results.json`, of the run or of a part in a folder below; empty if missing or damaged."
         return _read(self.folder/part/'training_results.json')
-
-    def metrics(self)->list[dict[str, Any]]:
-        "Rows of its metrics."
-        return read_metrics(self.folder/'metrics.jsonl')
 
 Runs = dict[str, list[Run]]   # Condition -> its runs, one for each seed
 
