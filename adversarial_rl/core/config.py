@@ -241,10 +241,9 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     given = file | sources.environment() | flags
     if machine: given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
     values = _checked(kinds, given)
-    shown = {name: value for config in values for name, value in _values(config)}
     _show_machine(given)
     if 'print_config' not in given: return values
-    print(_config_table(shown, given))
+    print(_config_table(dict(row for config in values for row in _values(config)), given))
     raise SystemExit(0)
 
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:

@@ -124,12 +124,12 @@ def library_versions()->dict[str, str]:
     return dict(python=sys.version.split()[0]) | {name: installed(name) or 'not installed' for name in packages}
 
 # %% ../../nbs/01_core/06_machine.ipynb #c3b57637
-def reaches(url:str, seconds:float=3.0)->bool:
+def reaches(url:str)->bool:
     "Whether a server accepts a connection; always True behind a proxy."
     if any(os.environ.get(k) for k in ('https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY')): return True
     address = urlparse(url)
     port = address.port or (80 if address.scheme == 'http' else 443)
-    try: socket.create_connection((address.hostname or '', port), timeout=seconds).close()
+    try: socket.create_connection((address.hostname or '', port), timeout=3).close()
     except OSError: return False
     return True
 

@@ -13,7 +13,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -47,8 +46,8 @@ from ..record.tracking import read_metrics, stage_table
 class Pair:
     "Generator and discriminator with their learners, earlier opponents and hooks."
     def __init__(self, config:TrainingConfig, ppo:PPOConfig, place:Platform, *,
-                 random:run_loop.Randomness, stages:Sequence[ReasoningStage]=(),
-                 hidden:Mapping[str, Sequence[str]]=MappingProxyType({})   # Problem's id -> tests that only measure
+                 random:run_loop.Randomness, stages:Sequence[ReasoningStage],
+                 hidden:Mapping[str, Sequence[str]]   # Problem's id -> tests that only measure
                 ):
         self.config, self.random, self.hidden = config, random, hidden
         self.generator, self.discriminator = make_players(config, place.device, place.dtype, stages)

@@ -184,12 +184,6 @@ class LabConfig:
     results: Sequence[str] = setting((), 'documents for the table, such as RESULTS.md; the figure goes to nbs/images')
     finished_only: bool = setting(False, 'start no run: the table and the figure of those that are finished')
 
-def _without(runs:Runs, missing:Sequence[Run])->Runs:
-    "The finished runs; raises `UsageError` if there are none."
-    left = {c: [r for r in seeds if r not in missing] for c, seeds in runs.items()}
-    if not any(left.values()): raise UsageError('--finished-only: no run with these settings is finished')
-    return {c: seeds for c, seeds in left.items() if seeds}
-
 @dataclass
 class KeptConfig(LabConfig):
     "Settings of experiments whose tables need no other file of a run than its results."
@@ -207,7 +201,10 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     kept = KeptRuns(config.kept) if isinstance(config, KeptConfig) and config.kept else None
     if kept: kept.unpack(experiment, runs)
     missing = experiment.missing(runs)
-    if config.finished_only: runs, missing = _without(runs, missing), []
+    if config.finished_only:
+        left = {c: [r for r in seeds if r not in missing] for c, seeds in runs.items()}
+        runs, missing = {c: seeds for c, seeds in left.items() if seeds}, []
+        if not runs: raise UsageError('--finished-only: no run with these settings is finished')
     if missing: experiment.prepare()
     with says_what_is_kept(lambda: 'finished runs are kept, the same command does the others'):
         try: execute(experiment, missing)
