@@ -21,7 +21,7 @@ from torch import nn
 
 from ..core.errors import one_line, out_of_memory, UsageError
 from ..core.files import resource
-from ..core.machine import online
+from ..core.machine import why_offline
 from ..learn.scoring import grow, relative_cost, Trees
 from .mistakes import folder_mistake, hub_mistake, names_code, no_words, weights_mistake
 
@@ -34,7 +34,7 @@ def _find_model(name:str)->tuple[str, dict[str, Any]]:
     here: dict[str, Any] = dict(local_files_only=True)
     if name in _BUNDLED: return str(resource(f'checkpoints/{name}')), here
     if Path(name).is_dir(): return name, here
-    if online(): return name, {}   # Offline, the hub's client would retry for a minute
+    if not why_offline(): return name, {}   # Offline, the hub's client would retry for a minute
     if (_CACHE/name).is_dir(): return str(_CACHE/name), here
     as_on_the_hub = (_CACHE/f"models--{name.replace('/', '--')}").is_dir()
     return name, here | (dict(cache_dir=str(_CACHE)) if as_on_the_hub else {})
