@@ -15,8 +15,7 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from ..core.statistics import bootstrap, Interval
-from ..model.agents import prompt_ids
-from ..model.decoding import answer_logp
+from ..model.agents import chats, prompt_ids
 from ..model.policy import Policy
 from .board_games import begin, BoardPlayer, is_open, load_game, Match, name_of, play, see, solve
 
@@ -56,23 +55,22 @@ def rates(name:str,             # Of the board game
 @torch.no_grad()
 def move_probabilities(policy:Policy, states:Sequence['pyspiel.State']
                       )->list[dict[int, float]]: # For each state: legal move -> probability
-    "The learner's probabilities of all legal moves' names, at temperature 1. A prompt is read once for all its moves."
+    "The learner's probabilities of all legal moves' names, at temperature 1."
     tokenizer, found = policy.tokenizer, [dict[int, float]() for _ in states]
-    before = '' if getattr(tokenizer, 'chat_template', None) else ' '
+    before = '' if chats(tokenizer) else ' '
     @cache
-    def ids(name): return tokenizer(before + name, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
+    def answer(name): return tokenizer(before + name, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
     prompts = prompt_ids(tokenizer, [see(s) for s in states])
-    names = [[ids(name_of(s, a)) for a in s.legal_actions()] for s in states]
-    rest = sorted(range(len(states)), key=lambda i: len(prompts[i]))   # Short prompts first: little is padding
-    with policy.sampling('learner'):
-        while rest:
-            n = max(1, 1024 // max(len(names[i]) for i in rest[:1024]))
-            part, rest = rest[:n], rest[n:]
-            owner = torch.tensor([k for k, i in enumerate(part) for _ in names[i]], device=policy.device)
-            padded = pad_sequence([torch.tensor(x) for i in part for x in names[i]], batch_first=True, padding_value=-1)
-            p = answer_logp(policy, [prompts[i] for i in part], owner, padded.to(policy.device)).exp()
-            for i, of_moves in zip(part, p.split([len(names[i]) for i in part])):
-                found[i] = dict(zip(states[i].legal_actions(), of_moves.tolist()))
+    cases = [(i, a, prompts[i], answer(name_of(s, a))) for i, s in enumerate(states) for a in s.legal_actions()]
+    cases.sort(key=lambda case: len(case[2]))   # Short prompts first: little is padding
+    def padded(rows): return pad_sequence([torch.tensor(row, device=policy.device) for row in rows], batch_first=True)
+    with policy.player('learner'):
+        for part in (cases[k:k + 256] for k in range(0, len(cases), 256)):
+            ids = padded([prompt + name for _, _, prompt, name in part])
+            named = padded([[False] * len(prompt) + [True] * len(name) for _, _, prompt, name in part])
+            logp, _, _ = policy.score('learner', ids, named, trees=policy.trees(ids, named))
+            p = torch.zeros(named.shape, device=policy.device).masked_scatter(named, logp).sum(1).exp()
+            for (i, a, _, _), x in zip(part, p.tolist()): found[i][a] = x
     return found
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #6958b6bd
