@@ -6,14 +6,13 @@
 __all__ = ['choose', 'kv_numbers', 'Decoder']
 
 # %% ../../nbs/06_model/04_decoding.ipynb #9600a25c
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import DynamicLayer
-
-from .policy import cache_name
 
 # %% ../../nbs/06_model/04_decoding.ipynb #6815c790
 def _nucleus(p:torch.Tensor, top_p:float)->torch.Tensor:
@@ -81,7 +80,8 @@ class Decoder:
         self.policy, self.device = policy, policy.device
         self.model = policy.model.get_base_model() if hasattr(policy.model, 'get_base_model') else policy.model
         self.cache: Any = None                       # Keys and values of what was read
-        self.cache_name = cache_name(self.model)
+        # transformers 5.24 calls it `cache`; before, and in code that a model brings, it is `past_key_values`
+        self.cache_name = 'cache' if 'cache' in inspect.signature(self.model.forward).parameters else 'past_key_values'
         self.pad = torch.zeros(0, dtype=torch.long)  # (R,) padding on the left of each row
         self.length = 0                              # Tokens read, with padding
         self.padded = False                          # Whether any row may have padding
