@@ -13,15 +13,9 @@ from typing import Any
 import torch
 from torch.nn.utils.rnn import pad_sequence
 from transformers.cache_utils import DynamicLayer
+from transformers.generation.logits_process import TopPLogitsWarper
 
 # %% ../../nbs/06_model/04_decoding.ipynb #6815c790
-def _nucleus(p:torch.Tensor, top_p:float)->torch.Tensor:
-    "Probabilities `(B, V)` of the most likely tokens that reach `top_p` together; 0 for the others."
-    likely, order = p.sort(-1, descending=True)
-    out = likely.cumsum(-1) - likely >= top_p
-    p = p.masked_fill(out.scatter(-1, order, out), 0.)
-    return p / p.sum(-1, keepdim=True)
-
 def choose(logits:torch.Tensor,         # (R, V)
            temperature:torch.Tensor,    # (R,) on the CPU; 0 takes the most likely
            chance:torch.Tensor,         # (R, n), each uniform in [0, 1)
@@ -30,8 +24,8 @@ def choose(logits:torch.Tensor,         # (R, V)
     "`n` tokens of each row `(R, n)` and their log-probabilities `(R, n)` at that temperature, or at 1 where it is 0."
     logits, greedy, usual = logits.float(), temperature == 0, temperature == 1
     if not (usual | greedy).all(): logits = logits / torch.where(greedy, 1., temperature).to(logits.device)[:, None]
+    if top_p < 1: logits = TopPLogitsWarper(top_p)(None, logits)
     p = logits.softmax(-1)
-    if top_p < 1: p = _nucleus(p, top_p)
     total = p.cumsum(-1)
     token = torch.searchsorted(total, chance * total[:, -1:], right=True).clamp(max=p.shape[-1] - 1)
     if greedy.any(): token = torch.where(greedy.to(p.device)[:, None], logits.argmax(-1, keepdim=True), token)

@@ -6,7 +6,7 @@
 __all__ = ['sample']
 
 # %% ../../nbs/06_model/02_rollout.ipynb #b67bbd97
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
@@ -73,12 +73,6 @@ def _completing(tokenizer, stop:str)->list[int]:
     texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))]) if stop else []
     return [i for i, text in enumerate(texts) if stop[-1] in text]
 
-def _among(ids:Iterable[int], vocabulary:int)->np.ndarray: # (vocabulary,) bool
-    "Whether each token is one of `ids`."
-    found = np.zeros(vocabulary, dtype=bool)
-    found[[i for i in ids if 0 <= i < vocabulary]] = True
-    return found
-
 # %% ../../nbs/06_model/02_rollout.ipynb #f3a630cd
 class _StageEnds:
     "Recognises the tokens that end a stage."
@@ -89,9 +83,9 @@ class _StageEnds:
         self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
         ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
-        vocabulary = max(len(tokenizer), policy.model.config.get_text_config().vocab_size)
-        self.ends = _among(ids, vocabulary)
-        self.completing = _among(_completing(tokenizer, self.stop), vocabulary)
+        vocabulary = np.arange(max(len(tokenizer), policy.model.config.get_text_config().vocab_size))
+        self.ends = np.isin(vocabulary, [*ids])   # (vocabulary,) bool
+        self.completing = np.isin(vocabulary, _completing(tokenizer, self.stop))
 
     def reached(self, log:list[_Step], who:np.ndarray, # (R,) a transcript of each row
                 token:np.ndarray, forced:np.ndarray    # (R,)
