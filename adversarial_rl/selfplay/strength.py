@@ -9,7 +9,7 @@ __all__ = ['Rates', 'WORST', 'rates', 'move_probabilities', 'keeps_value', 'expl
 import random
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
@@ -18,9 +18,6 @@ from ..core.statistics import bootstrap, Interval
 from ..model.agents import chats, prompt_ids
 from ..model.policy import Policy
 from .board_games import begin, BoardPlayer, is_open, load_game, Match, name_of, play, see, solve
-
-if TYPE_CHECKING:
-    import pyspiel
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #c4d011c6
 Rates = dict[str, dict[str, Interval]]   # 'first' and 'second' -> figure by name
@@ -53,7 +50,8 @@ def rates(name:str,             # Of the board game
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #2de480f5
 @torch.no_grad()
-def move_probabilities(policy:Policy, states:Sequence['pyspiel.State']
+def move_probabilities(policy:Policy,
+                       states:Sequence[Any] # `pyspiel.State`
                       )->list[dict[int, float]]: # For each state: legal move -> probability
     "The learner's probabilities of all legal moves' names, at temperature 1."
     tokenizer, found = policy.tokenizer, [dict[int, float]() for _ in states]
@@ -77,13 +75,13 @@ def move_probabilities(policy:Policy, states:Sequence['pyspiel.State']
 def keeps_value(policy:Policy, name:str='tic_tac_toe')->dict[str, float]:
     """Means over the positions of a solved game, computed without playing it: the probability of a move that keeps the
     value, the share of positions whose likeliest legal move keeps it, and the probability of any legal move."""
-    positions = [p for p in solve(name).values() if p.moves]
-    probabilities = move_probabilities(policy, [p.state for p in positions])
-    sampled = sum(sum(p[a] for a in position.best) for position, p in zip(positions, probabilities))
-    greedy = sum(max(p, key=lambda a: p[a]) in position.best for position, p in zip(positions, probabilities))
-    legal = sum(sum(p.values()) for p in probabilities)
-    sums = dict(keeps_value_sampled=sampled, keeps_value_greedy=greedy, legal=legal)
-    return {name: x / len(positions) for name, x in sums.items()}
+    positions = [position for position in solve(name).values() if position.moves]
+    probabilities = move_probabilities(policy, [position.state for position in positions])
+    found = [(position.best, p) for position, p in zip(positions, probabilities)]
+    sums = dict(keeps_value_sampled=sum(sum(p[a] for a in best) for best, p in found),
+                keeps_value_greedy=sum(max(p, key=lambda a: p[a]) in best for best, p in found),
+                legal=sum(sum(p.values()) for _, p in found))
+    return {name: x / len(found) for name, x in sums.items()}
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #830ff533
 def exploitability(policy:Policy, name:str='kuhn_poker')->float:
