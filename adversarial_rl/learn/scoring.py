@@ -149,19 +149,16 @@ class Scorer:
         "Rows and width of each part that is read at once: rows that begin alike together, or rows of like length."
         most = self.micro_batch if batch.ids.device.type != 'cpu' else min(self.micro_batch, self.CPU_ROWS)
         if len(batch) <= most: return [(torch.arange(len(batch)), batch.ids.shape[1])]
-        ends, trees = torch.tensor(batch.lengths()), self.policy.trees(batch.ids, batch.used, apart=True)
+        ends, trees = lengths(batch.used).cpu(), self.policy.trees(batch.ids, batch.used, apart=True)
         # What begins alike together, or what needs most memory first
         order = trees.order.cpu() if trees else ends.argsort(descending=True, stable=True)
         return [(some, int(ends[some].max())) for some in order.split(most)]
 
     def score(self, batch:Batch)->Scores:
-        "Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on."
+        """Scores `(B, T)` of the tokens that learn or are held, with their graph where gradients are on. A row that is
+        there again is computed once; a part is read as trees where they pay."""
         first, place = _different(batch)
-        if len(first) == len(batch): return self.score_each(batch)
-        return Scores(*(x[place] for x in self.score_each(batch[first])))
-
-    def score_each(self, batch:Batch)->Scores:
-        "The same, with each row computed, whether or not it is there again; as trees in each part where they pay."
+        if len(first) < len(batch): return Scores(*(x[place] for x in self.score(batch[first])))
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
             part = batch[rows].narrow(width)

@@ -110,10 +110,6 @@ class Batch:
         "(B, T) bool, tokens that are scored: they learn or are held."
         return self.action | self.held
 
-    def lengths(self)->list[int]:
-        "Columns of each row up to its last token that is scored, at least 1."
-        return lengths(self.used).tolist()
-
     def narrow(self, width:int)->'Batch':
         "The first columns."
         return self._cut(lambda x: x[:, :width])

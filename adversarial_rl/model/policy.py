@@ -386,9 +386,7 @@ class Policy(_Adapters):
         if trees:
             nodes, place = trees.node[:, 1:][at].unique(return_inverse=True)
             h = self.hidden(trees.ids, position_ids=trees.depth, attention_mask=trees.mask(self.model.dtype))
-            h = h.flatten(0, 1)[trees.parent[nodes]]
-            logp, entropy = score_tokens(h, OutputLayer(self.model), trees.ids.flatten()[nodes], temperature)
-            return logp[place], entropy[place], self.heads[name](h)[place]
-        h = self.hidden(ids)[:, :-1][at]
-        logp, entropy = score_tokens(h, OutputLayer(self.model), ids[:, 1:][at], temperature)
-        return logp, entropy, self.heads[name](h)
+            h, targets = h.flatten(0, 1)[trees.parent[nodes]], trees.ids.flatten()[nodes]
+        else: h, targets, place = self.hidden(ids)[:, :-1][at], ids[:, 1:][at], slice(None)
+        logp, entropy = score_tokens(h, OutputLayer(self.model), targets, temperature)
+        return logp[place], entropy[place], self.heads[name](h)[place]

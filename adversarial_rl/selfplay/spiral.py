@@ -24,7 +24,7 @@ from ..core.statistics import Interval
 from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
-from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
+from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
 from ..record.tracking import read_metrics
 from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
@@ -33,21 +33,17 @@ from .strength import rates
 from .trainer import make_learner, SelfPlay
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #488aa229
-def _check_opponent(name:str)->None:
-    "Raise `UsageError` for an opponent that does not exist, before a model is loaded."
-    if name.endswith('.pt') and '://' not in name: check_checkpoint(name, ('learner',))
-    elif name not in OPPONENTS and not ('://' in name and name.partition('#')[2]):
-        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
-                         'a server as http://localhost:8000/v1#model')
-
 def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
-    "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
+    "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for `OPPONENTS`; raises `UsageError`."
+    if name in OPPONENTS: return None
     url, _, model = name.partition('#')
     if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
-    elif name.endswith('.pt'):
+    elif '://' not in name and name.endswith('.pt'):
         policy = load_learner(name, config.device, config.dtype, trust_remote_code=config.trust_remote_code)
         agent = Local(policy, 'learner', config.max_new_tokens)
-    else: return None
+    else:
+        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
+                         'a server as http://localhost:8000/v1#model')
     return PromptedPlayer(agent, config.temperature, config.think)
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #e52a32cf
@@ -56,9 +52,7 @@ def find_opponents(config:SpiralConfig)->dict[str, dict[str, BoardPlayer]]: # Bo
     if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
     found: dict[str, dict[str, BoardPlayer]] = {game: {} for game in config.game_names}
     for game in found: load_game(game)
-    names = config.opponents.split()
-    for name in names: _check_opponent(name)
-    for name in names:
+    for name in config.opponents.split():
         model = _model_opponent(name, config)
         for game, opponents in found.items():
             try: opponents[name] = model or make_opponent(name, game)
