@@ -9,7 +9,7 @@ __all__ = ['SHAPES', 'GB', 'shaped_config', 'memory_estimate', 'peak', 'naive_pe
 import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
-from .decoding import kv_numbers
+from .decoding import kv_numbers, row_bytes
 from .policy import LARGE, LOGITS, merge_fits
 from ..problems.stages import stage_limits, stages_named
 
@@ -50,12 +50,6 @@ def _learning_bytes(model, tokens:int, width:int, checkpointing:bool)->int: # By
     stored = layers * tokens * hidden * width + of_layer if checkpointing else layers * of_layer
     return stored + 4 * min(LOGITS, tokens * model.vocab_size) * 4
 
-# %% ../../nbs/06_model/06_footprint.ipynb #5cb9e35e
-def _sampling_bytes(model, rows:int, length:int, width:int)->int: # Rows of `length` tokens, bytes of a weight
-    "Keys, values and logits of rows that are sampled side by side."
-    cache = length * kv_numbers(model) * 2 * width * (model.num_hidden_layers + 1)
-    return rows * (cache + 4 * model.vocab_size * 4)
-
 # %% ../../nbs/06_model/06_footprint.ipynb #605f64c1
 def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
                     model,                   # transformers configuration of both players' model
@@ -78,7 +72,7 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
             'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player}
     return {**held,
             'merged': merged[dtype] * merge_fits(merged[dtype], gpu - sum(held.values())),
-            'sampling': _sampling_bytes(model, rows, length, width),
+            'sampling': rows * row_bytes(model, length, width),
             'learning': _learning_bytes(model, tokens, width, ppo.gradient_checkpointing)}
 
 # %% ../../nbs/06_model/06_footprint.ipynb #19b22f53

@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose, Decoder, kv_numbers
+from .decoding import choose, Decoder, row_bytes
 from .policy import memory_left
 from ..problems.stages import PLAIN_STOP
 
@@ -228,9 +228,7 @@ _MAX_ROWS = 256   # Transcripts sampled side by side, fewer where memory ran out
 def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
     "Transcripts side by side: on a GPU as many as half of the memory that is left holds, up to four times as many."
     if torch.device(policy.device).type != 'cuda': return _MAX_ROWS
-    config, width = policy.model.config.get_text_config(), policy.model.dtype.itemsize
-    cache = 2 * tokens * kv_numbers(config) * width * (config.num_hidden_layers + 1)
-    row = cache + 16 * config.vocab_size   # And logits
+    row = row_bytes(policy.model.config.get_text_config(), tokens, policy.model.dtype.itemsize)
     return max(1, min(4 * _MAX_ROWS, memory_left(policy.device) // 2 // row))
 
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
