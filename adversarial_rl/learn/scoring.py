@@ -161,7 +161,7 @@ class Scorer:
         if len(first) < len(batch): return Scores(*(x[place] for x in self.score(batch[first])))
         parts, pieces = [], self.pieces(batch)
         for rows, width in pieces:
-            part = batch[rows].narrow(width)
+            part = batch[rows][:, :width]
             trees = self.policy.trees(part.ids, part.used)
             flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature, trees=trees)
             wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
@@ -190,7 +190,7 @@ class Scorer:
         graph, self.graph = self.graph, None   # Not kept where memory runs out, and stale after a step
         if graph: yield batch, graph
         for rows, width in self.pieces(batch) if len(batch) and not graph else []:
-            part = batch[rows].narrow(width)
+            part = batch[rows][:, :width]
             yield part, self.score(part)
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #e8b64f02

@@ -69,8 +69,6 @@ def config_mistake(folder:Path)->str: # '' for none
     return f"'{kind}' is no causal language model; use one, such as a Qwen2.5 or a Llama"
 
 # %% ../../nbs/06_model/07_mistakes.ipynb #e3093ca9
-_NO_TOKENIZER = 'holds no tokenizer; copy tokenizer.json and tokenizer_config.json from where the model comes from'
-
 def folder_mistake(folder:Path, e:Exception # What loading raised
                   )->str:
     "What is wrong with a model folder."
@@ -78,7 +76,8 @@ def folder_mistake(folder:Path, e:Exception # What loading raised
         return (f'runs code of its own ({code} names it in auto_map); read that code, and add --trust-remote-code '
                 'if you trust it, or use another model')
     if wrong := config_mistake(folder) or weights_mistake(folder): return wrong
-    if 'backend tokenizer' in str(e) or 'no words' in str(e): return _NO_TOKENIZER
+    if 'backend tokenizer' in str(e) or 'no words' in str(e):
+        return 'holds no tokenizer; copy tokenizer.json and tokenizer_config.json from where the model comes from'
     if 'size mismatch' in str(e) or 'ignore_mismatched_sizes' in str(e):
         return 'its weights have other shapes than its config.json says; copy it again'
     pickles = [p.name for p in sorted(folder.glob('*.bin')) if p.name != 'training_args.bin']

@@ -151,9 +151,6 @@ class ValueHead(nn.Linear):
 
     def forward(self, h:torch.Tensor)->torch.Tensor: return super().forward(h.detach().float()).squeeze(-1)
 
-# %% ../../nbs/06_model/01_policy.ipynb #e5fecf5e
-LOGITS = 2**25   # Numbers scored at a time; three to four times as many are held
-
 # %% ../../nbs/06_model/01_policy.ipynb #e416a336
 class _Scored(torch.autograd.Function):
     "Log-probability and entropy of `targets` `(n,)` under `head(h) / temperature`; `h` learns from the former alone."
@@ -198,6 +195,8 @@ class OutputLayer:
         return (logits / self.cap).tanh() * self.cap if self.cap else logits
 
 # %% ../../nbs/06_model/01_policy.ipynb #1a80d116
+LOGITS = 2**25   # Numbers scored at a time; three to four times as many are held
+
 def score_tokens(h:torch.Tensor,         # (n, hidden) states that the tokens are predicted from
                  head:nn.Linear | OutputLayer, # (n, hidden) -> (n, vocabulary)
                  targets:torch.Tensor,   # (n,) token ids

@@ -26,7 +26,7 @@ from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
 from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
-from ..record.tracking import read_metrics
+from ..record.tracking import rows_before
 from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
 from .strength import rates
@@ -68,11 +68,6 @@ def _measure(trainer:SelfPlay, opponents:dict[str, dict[str, BoardPlayer]])->dic
                for game, others in opponents.items()} if c.eval_games else {}
     return json.loads(json.dumps(dict(moves=moves, against=against), default=asdict))
 
-def _cut_history(history:Path, step:int):
-    "Drop the games of steps that a resumed run repeats, or all of them at step 0."
-    lines = read_metrics(history) if step and history.exists() else []
-    write_whole(history, ''.join(json.dumps(x) + '\n' for x in lines if x['step'] <= step).encode())
-
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #d1645a7d
 def train(config:SpiralConfig, ppo:PPOConfig,
           evaluation:EvaluationConfig|None=None   # On MBPP; none by default
@@ -91,7 +86,8 @@ def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:Eval
     with enough_memory('choose a smaller model, or another --device'):
         trainer = SelfPlay(config, ppo, asdict(evaluation))
         resume_or_begin(trainer, saved)
-    _cut_history(trainer.history, trainer.step)
+    games = rows_before(trainer.history, trainer.step + 1) or []   # A resumed run plays the later ones again
+    write_whole(trainer.history, ''.join(json.dumps(game) + '\n' for game in games).encode())
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     started = time.perf_counter()
