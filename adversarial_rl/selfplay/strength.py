@@ -86,17 +86,12 @@ def keeps_value(policy:Policy, name:str='tic_tac_toe')->dict[str, float]:
 # %% ../../nbs/11_selfplay/04_strength.ipynb #830ff533
 def exploitability(policy:Policy, name:str='kuhn_poker')->float:
     "OpenSpiel's exploitability of the probabilities over legal moves, in the game's own units (chips)."
-    from open_spiel.python.algorithms import exploitability as openspiel, get_all_states
-    from open_spiel.python.policy import tabular_policy_from_callable
-    game = load_game(name)
-    everything = get_all_states.get_all_states(game, include_chance_states=False).values()
-    states = {s.information_state_string(): s for s in everything if not s.is_terminal()}
-    probabilities = dict(zip(states, move_probabilities(policy, list(states.values()))))
-    def normalised(state):
-        p = probabilities[state.information_state_string()]
-        total = sum(p.values())
-        return {a: x / total if total else 1 / len(p) for a, x in p.items()}
-    return float(openspiel.exploitability(game, tabular_policy_from_callable(game, normalised)))
+    from open_spiel.python.algorithms import exploitability as openspiel
+    from open_spiel.python.policy import TabularPolicy
+    tabular = TabularPolicy(load_game(name))   # At first all legal moves are equally likely
+    for row, p in zip(tabular.action_probability_array, move_probabilities(policy, tabular.states)):
+        if total := sum(p.values()): row[list(p)] = [x / total for x in p.values()]
+    return float(openspiel.exploitability(load_game(name), tabular))
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #a291c720
 def move_figures(policy:Policy, games:Sequence[str])->dict[str, float]: # '{game}/keeps_value_sampled' and so on
