@@ -168,7 +168,8 @@ class Learner:
     def load_state_dict(self, state:dict[str, Any]):
         "Go back to a saved state."
         self.updates = state['updates']
-        for label in (label for label in SNAPSHOTS if state[label]):
+        for label in SNAPSHOTS:
+            if not state[label]: continue
             self.take(label)
             for k, v in self.snapshot(label).items(): v.copy_(state[label][k])
         self.optimizer.load_state_dict(state)
