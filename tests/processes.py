@@ -86,6 +86,12 @@ class _Streams:
     def __reduce__(self): return list, ([DupFd(f.fileno()) for f in self.files],)
 
 
+def descendants(pid):
+    "Process numbers of all children, theirs included."
+    below = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
+    return below + [n for child in below for n in descendants(child)]
+
+
 def run(command, *flags, **kw):
     "Run a command to its end; returns a `subprocess.CompletedProcess`."
     process = Command(command, *flags, **kw)

@@ -7,12 +7,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-from pathlib import Path
 
 import pytest
+from structure import ROOT
 from test_views import NAMES
 
-ROOT = Path(__file__).resolve().parent.parent
 CHROMIUM = next((p for name in ('chromium', 'chromium-browser', 'google-chrome') if (p := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason='no Chromium here; apt-get install chromium')
 

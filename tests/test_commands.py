@@ -7,14 +7,12 @@ from importlib import import_module
 
 import processes
 import pytest
+from small import arguments, metrics, tiny, wait_for_lines
 
 from adversarial_rl.core import commands
 from adversarial_rl.core.commands import Command
 from adversarial_rl.core.config import Sources
-from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.record.tracking import read_metrics
 
 EVERY = {name: c for name, c in vars(commands).items() if isinstance(c, Command)}
 HEAVY = ('torch', 'transformers', 'peft', 'trl', 'matplotlib', 'pandas')
@@ -75,19 +73,12 @@ def test_ctrl_c_while_libraries_are_loaded_is_one_line(tmp_path):
     assert process.returncode == 130 and err.strip() == 'interrupted'
 
 
-def tiny(folder):
-    "A trainer of the game that writes into this folder."
-    config = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=2,
-                            checkpoint_dir=str(folder/'ck'), output_dir=str(folder/'out'))
-    return AdversarialTrainer(config, PPOConfig())
-
-
 @pytest.mark.parametrize('number, code', [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_a_batch_and_says_what_is_kept(number, code, tmp_path):
     path, lines = tiny(tmp_path).save(), tmp_path/'r.jsonl'
     flags = ['--checkpoint', path, '--batch', '--problems-file', 'starter', '--output', lines, '--max-tokens', '16']
     process = processes.Command('run_inference', *flags)
-    while process.poll() is None and (not lines.exists() or lines.read_bytes().count(b'\n') < 3): time.sleep(.02)
+    wait_for_lines(lines, 3, process)
     process.send_signal(number)
     err = process.communicate(timeout=120)[1]
     assert process.returncode == code and 'Traceback' not in err
@@ -97,15 +88,12 @@ def test_a_signal_ends_a_batch_and_says_what_is_kept(number, code, tmp_path):
 
 @pytest.mark.parametrize('number', [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_lets_a_training_finish_its_step_and_save(number, tmp_path):
-    flags = ['--config', 'configs/starter.yaml', '--problems-per-step', '2', '--group-size', '2', '--held-out', '2',
-             '--max-new-tokens', '16', '--save-steps', '1000', '--output-dir', tmp_path/'o',
-             '--checkpoint-dir', tmp_path/'c']
-    process, rows = processes.Command('run_training', *flags), tmp_path/'o'/'metrics.jsonl'
-    while process.poll() is None and not (rows.exists() and rows.read_bytes().count(b'\n')): time.sleep(.02)
+    flags = arguments(tmp_path, '--save-steps', '1000', '--n-discriminator-steps', '1000')
+    process = processes.Command('run_training', *flags)
+    wait_for_lines(tmp_path/'out'/'metrics.jsonl', 1, process)
     process.send_signal(number)
     err = process.communicate(timeout=120)[1]
-    done = len(read_metrics(rows))
-    newest = checkpoints(tmp_path/'c')[0]
+    newest = checkpoints(tmp_path/'ck')[0]
     assert process.returncode == 128 + number and 'Traceback' not in err
     assert f'stopped by {signal.Signals(number).name}: {newest} is saved; the same command with --resume goes on' in err
-    assert load_checkpoint(newest)[1]['step'] == done
+    assert load_checkpoint(newest)[1]['step'] == len(metrics(tmp_path))

@@ -2,11 +2,10 @@
 import json
 import os
 import shutil
-from pathlib import Path
 
 import pytest
+from structure import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 TRAIN = ROOT/'nbs'/'train'
 BOOKS = sorted(TRAIN.glob('*.ipynb'))
 

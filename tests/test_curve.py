@@ -5,12 +5,13 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
+from small import small
+from structure import ROOT
 
 from adversarial_rl.core.errors import UsageError
-from adversarial_rl.core.settings import PPOConfig, TrainingConfig, WRITES
+from adversarial_rl.core.settings import WRITES
 from adversarial_rl.game.round import generator_rewards, ProblemRound, Round, Verdicts
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
@@ -21,18 +22,13 @@ from adversarial_rl.measure.kinds import in_domain
 from adversarial_rl.problems.curriculum import starter_problems
 from adversarial_rl.problems.problem import Problem
 
-ROOT = Path(__file__).parent.parent
 NOTEBOOK = 'nbs/13_lab/03_curve.ipynb'
 COUNT = Problem('count', 'The numbers from 1 to n.', 'def f(n):', ('assert f(0) == []', 'assert f(2) == [1, 2]'),
                 'def f(n): return list(range(1, n + 1))')
 
 
-def settings(folder, **kw):
-    small = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=8,
-                 group_size=4, opponents=3, held_out=6, max_new_tokens=48, max_tests=1, n_discriminator_steps=1,
-                 n_generator_steps=1, k_alternating_steps=0, output_dir=str(folder/'out'),
-                 checkpoint_dir=str(folder/'ck'), sampling_threads=1)
-    return TrainingConfig(**(small | kw)), PPOConfig(learning_rate=1e-3, critic_warmup=0)
+def settings(folder, **changed):
+    return small(folder, **dict(problems_per_step=8, group_size=4, opponents=3, max_new_tokens=48) | changed)
 
 
 def rows(folder, **kw):

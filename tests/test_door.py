@@ -9,6 +9,7 @@ from pathlib import Path
 
 import processes
 import pytest
+from structure import ROOT
 
 import adversarial_rl
 from adversarial_rl.core import commands
@@ -17,7 +18,6 @@ from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.show import views
 from adversarial_rl.show.companion import Session
 
-ROOT = Path(__file__).resolve().parent.parent
 ZIP = 'https://github.com/adversarial-rl/adversarial_rl/archive/HEAD.zip'
 # Run a cell, then show where the project was found and where runs are kept
 AFTER = """import sys

@@ -6,8 +6,8 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from structure import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 PINS = dict(
     colab=dict(python='python3.13',
                packages='torch==2.11.0 transformers==5.15.0 peft==0.20.0 datasets==4.0.0 ipywidgets==7.7.1 '

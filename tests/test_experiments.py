@@ -3,13 +3,12 @@ import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from structure import ROOT
 
 from adversarial_rl.lab.__main__ import load_notebook, main
 
-ROOT = Path(__file__).parent.parent
 NOTEBOOKS = [p for p in sorted((ROOT/'nbs'/'experiments').glob('*.ipynb')) if '"#| lab' in p.read_text()]
 HEAVY = ('torch', 'transformers', 'trl')
 

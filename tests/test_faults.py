@@ -1,5 +1,4 @@
 "Checkpoints of another command, or that lack something, and models that are asked too much: one line, nothing lost."
-import hashlib
 import json
 import os
 import resource as resource_limits
@@ -11,24 +10,17 @@ from pathlib import Path
 
 import processes
 import pytest
-import torch
+from small import rewritten, tiny
 
 from adversarial_rl.core.errors import guarded, UsageError
 from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.game.trainer import train
 from adversarial_rl.grpo import code_execution, output_game
 from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, OpponentSettings
 from adversarial_rl.selfplay import spiral
 from adversarial_rl.selfplay.config import SpiralConfig
 from adversarial_rl.selfplay.trainer import SelfPlay
-
-
-def tiny(folder, **changed):
-    "A trainer of the game that writes into this folder."
-    config = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=2,
-                            checkpoint_dir=str(folder/'ck'), output_dir=str(folder/'out'), **changed)
-    return AdversarialTrainer(config, PPOConfig())
 
 
 @pytest.fixture(scope='module')
@@ -72,17 +64,6 @@ def test_a_checkpoint_of_another_command_is_refused_by_name(command, flags, othe
     said = read_by(command, flags, checkpoints_of[other], tmp_path)
     own = 'spiral_self_play' if command == 'spiral_self_play' else 'run_training'
     assert f'is a checkpoint of {other}' in said and f'this takes one of {own}' in said
-
-
-def rewritten(path, target, change):
-    "A copy of a checkpoint, changed, with the right checksum."
-    whole = torch.load(path, weights_only=False)
-    change(whole)
-    torch.save(whole, target)
-    info = json.loads(path.with_suffix('.json').read_text())
-    info['sha256'] = hashlib.sha256(target.read_bytes()).hexdigest()
-    target.with_suffix('.json').write_text(json.dumps(info))
-    return target
 
 
 LOST = {'no players': lambda w: w['state'].pop('players'),

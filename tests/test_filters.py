@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import SimpleNamespace
 
+import processes
 import pytest
 
 from adversarial_rl.grader import isolation
@@ -106,16 +107,11 @@ def test_numbers_are_those_of_the_kernels_headers(processor):
     assert len(known) > 100 and known == {name: int(rows[name]) for name in known}
 
 
-def descendants(pid):
-    below = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
-    return below + [n for child in below for n in descendants(child)]
-
-
 def test_no_process_of_a_sandbox_is_without_a_filter():
     "Neither the one that may mount, nor the one that waits outside of the namespaces."
     with Sandbox(1) as s:
         s.map([Job('', ('assert 1',))])
         top, = s.pids()
-        found = {pid: Path(f'/proc/{pid}/status').read_text() for pid in (top, *descendants(top))}
+        found = {pid: Path(f'/proc/{pid}/status').read_text() for pid in (top, *processes.descendants(top))}
         if 'seccomp' not in s.feeders[0].template.layers: pytest.skip('needs filters')
     assert len(found) > 2 and not [text.split()[1] for text in found.values() if 'Seccomp:\t2' not in text]

@@ -2,19 +2,18 @@
 import json
 import signal
 import time
-from pathlib import Path
 
 import processes
 import pytest
 import test_grpo
 import test_spiral
 import test_training
+from small import metrics as rows
+from structure import ROOT
 
 from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
-from adversarial_rl.record.tracking import read_metrics
 
-ROOT = Path(__file__).parent.parent
 SHORT = ['--training_args.max_steps', '2', '--training_args.save_steps', '1']
 BRIEF = [*test_training.ONLY_GENERATOR, '--report-to', 'none']
 TRAINERS = {   # Name -> its command in a folder, with a few steps and with many
@@ -48,11 +47,6 @@ def end(process):
 
 
 def run(name, folder, *more): return processes.run(*TRAINERS[name](folder, *more), cwd=ROOT)
-
-
-def rows(folder):
-    path = folder/'out'/'metrics.jsonl'
-    return read_metrics(path) if path.exists() else []
 
 
 def wait_for_rows(process, folder, n):

@@ -5,7 +5,7 @@ import torch
 from transformers import Qwen2ForCausalLM
 from transformers.initialization import no_init_weights
 
-from adversarial_rl.model.footprint import _learning_bytes, _model_shape, shaped_config
+from adversarial_rl.model.footprint import _learning_bytes, shaped_config
 from adversarial_rl.model.policy import Policy
 
 TOKENS = 128
@@ -40,7 +40,8 @@ def test_activations_are_within_a_tenth_of_the_estimate(size, dtype, tokenizer):
     "A layer's: its adapters keep no copies of their inputs in float32."
     measured = stored(size, 2, dtype, tokenizer) - stored(size, 1, dtype, tokenizer)
     def estimate(layers):
-        shape = _model_shape(shaped_config(size))
-        return _learning_bytes(type(shape)(**vars(shape) | dict(layers=layers)), TOKENS, dtype.itemsize, False)
+        config = shaped_config(size)
+        config.num_hidden_layers = layers
+        return _learning_bytes(config, TOKENS, dtype.itemsize, False)
     print(f'| {size} | {dtype} | {(estimate(2) - estimate(1)) / 1e6:.1f} | {measured / 1e6:.1f} |')
     assert estimate(2) - estimate(1) == pytest.approx(measured, rel=.1)

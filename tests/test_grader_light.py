@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import processes
 import pytest
@@ -144,23 +143,17 @@ def test_the_report_of_walls(tmp_path):
     assert done.returncode == (not held) and done.stderr == ''
 
 
-def offspring(pid):
-    "Numbers of the processes below this one."
-    found = [int(n) for task in Path(f'/proc/{pid}/task').glob('*/children') for n in task.read_text().split()]
-    return found + [n for child in found for n in offspring(child)]
-
-
 SLEEPERS = [(f'import time\ntime.sleep(60 + {n})', ['assert 1']) for n in range(40)]
 
 
 def test_a_cancelled_call_returns_at_once_and_leaves_no_process():
     async def main():
-        before, start = offspring(os.getpid()), time.perf_counter()
+        before, start = processes.descendants(os.getpid()), time.perf_counter()
         async with Grader(Limits(wall_seconds=60), workers=2) as grader:
             assert (await grader.agrade(RIGHT, TESTS)).passed
             with pytest.raises(TimeoutError): await asyncio.wait_for(grader.agrade_many(SLEEPERS), 1)
-            assert len(offspring(os.getpid())) > len(before)
-        assert offspring(os.getpid()) == before
+            assert len(processes.descendants(os.getpid())) > len(before)
+        assert processes.descendants(os.getpid()) == before
         assert time.perf_counter() - start < 30
     asyncio.run(main())
 

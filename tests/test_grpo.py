@@ -3,13 +3,14 @@ import json
 import os
 import signal
 import time
-from pathlib import Path
 from types import SimpleNamespace
 
 import processes
 import pytest
 import torch
 import yaml
+from small import wait_for_lines
+from structure import ROOT
 from test_mbpp import rows as mbpp_rows
 from test_tracking import wandb_history
 
@@ -20,7 +21,6 @@ from adversarial_rl.grpo import code_execution as grpo, output_game as code_game
 from adversarial_rl.grpo.settings import grpo_arguments
 from adversarial_rl.record.tracking import read_metrics
 
-ROOT = Path(__file__).parent.parent
 QUICK = ['--training_args.max_steps', '6', '--training_args.per_device_train_batch_size', '16',
          '--training_args.save_steps', '2', '--evaluation.enabled', 'false', '--wandb.enabled', 'false',
          '--device', 'cpu']
@@ -118,8 +118,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     steps = ['--training_args.max_steps', '1000', '--training_args.save_steps', '1000']
     metrics = tmp_path/'metrics.jsonl'
     p = processes.Command('grpo_code_execution', *flags(grpo, tmp_path, *steps), cwd=ROOT)
-    end = time.time() + 240
-    while not (metrics.exists() and read_metrics(metrics)) and time.time() < end: time.sleep(.1)
+    wait_for_lines(metrics, 1, p)
     p.send_signal(number)
     out, err = p.communicate(timeout=120)
     step = read_metrics(metrics)[-1]['step']

@@ -3,14 +3,13 @@ import os
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 
 import pytest
+from structure import ROOT
 
 from adversarial_rl.grader.pool import Job, Sandbox
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='the walls are Linux')
-ROOT = Path(__file__).resolve().parent.parent
 
 def table(off, **user):
     "Exit status and output of the tests in a process of their own."

@@ -6,16 +6,15 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 
 import processes
 import pytest
 import torch
+from small import rewritten, small, wait_for_lines
 
 from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import PPOConfig, TrainingConfig
 from adversarial_rl.game.inference import main
 from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
 from adversarial_rl.problems.curriculum import starter_problems
@@ -29,16 +28,10 @@ ADD = ['--problem', 'a', '--signature', 'def f(x):']
 
 
 def trainer(folder, **changed):
-    small = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=3,
-                 group_size=3, held_out=4, max_new_tokens=48, max_tests=1, n_discriminator_steps=1,
-                 n_generator_steps=1, k_alternating_steps=0, checkpoint_dir=str(folder))
-    return AdversarialTrainer(TrainingConfig(**(small | changed)), PPOConfig(learning_rate=1e-3, critic_warmup=0))
+    return AdversarialTrainer(*small(folder, held_out=4, max_new_tokens=48, checkpoint_dir=str(folder), **changed))
 
 
 def description(path): return json.loads(path.with_suffix('.json').read_text())
-
-
-def write_description(path, info): path.with_suffix('.json').write_text(json.dumps(info))
 
 
 @pytest.fixture(scope='module')
@@ -100,7 +93,7 @@ def test_two_batches_do_not_share_a_file(trained, tmp_path):
     flags = ['--checkpoint', trained[0], '--batch', '--problems-file', 'starter', '--max-tokens', '16', '--output']
     lines = tmp_path/'r.jsonl'
     first = processes.Command('run_inference', *flags, lines)
-    while first.poll() is None and (not lines.exists() or lines.read_bytes().count(b'\n') < 3): time.sleep(.02)
+    wait_for_lines(lines, 3, first)
     for name in ('r.jsonl', 'r.json'):
         second = run(*flags, tmp_path/name)
         assert second.returncode == 2 and len(second.stderr.strip().splitlines()) == 1, second.stderr
@@ -141,11 +134,7 @@ def test_a_file_that_holds_no_batch_is_not_changed(trained, tmp_path, content, c
 
 def altered(path, target, **changed):
     "A checkpoint like the one at `path` with other information and a checksum that fits."
-    whole = torch.load(path, weights_only=True)
-    whole['info'] |= changed
-    torch.save(whole, target)
-    write_description(target, whole['info'] | dict(sha256=hashlib.sha256(target.read_bytes()).hexdigest()))
-    return target
+    return rewritten(path, target, lambda whole: whole['info'].update(changed))
 
 
 def damaged(path, folder):
@@ -156,7 +145,7 @@ def damaged(path, folder):
     def copy(name, data, **changed):
         target = folder/f'{name}.pt'
         target.write_bytes(data)
-        write_description(target, info | changed)
+        target.with_suffix('.json').write_text(json.dumps(info | changed))
         return target
     alone = folder/'alone.pt'
     alone.write_bytes(raw)
@@ -293,13 +282,9 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
     (['--problem', '\udcff bad', '--signature', 'def f(x):'], '--problem: is not UTF-8 text'),
     (['--problem-file', 'absent.txt', '--signature', 'def f(x):'], 'cannot be read'),
     (['--batch'], 'needs --problems-file'),
-    (['--batch', '--problems-file', 'absent.json'], 'no such problems file'),
     (['--batch', '--problems-file', 'starter', '--problem', 'x'], 'from --problems-file alone'),
     (['--problems-file', 'starter'], '--problems-file is for --batch'),
-    ([*ONE, '--temperature', '-1'], 'must be at least 0'),
-    ([*ONE, '--top-p', '2'], 'must be at most 1'),
     ([*ONE, '--attempts', '0'], 'must be at least 1'),
-    ([*ONE, '--device', 'cpu:7'], '--device cpu:7: not known'),
     ([*ONE, '--device', 'cuda:99'], '--device'),
     ([*ONE, '--output', '/tmp'], '--output /tmp: is not a regular file'),
     ([*ONE, '--output', '/proc/nowhere/o.json'], 'cannot be written to')])

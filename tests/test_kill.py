@@ -1,5 +1,4 @@
 "A run killed at twenty moments, half of them while it writes a checkpoint, ends like one that never stopped."
-import json
 import random
 import signal
 import sys
@@ -8,25 +7,16 @@ import time
 import pytest
 import torch
 from processes import Command
+from small import arguments, metrics as rows, results, untimed
 
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
-from adversarial_rl.record.tracking import read_metrics
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == 'win32', reason='no SIGKILL')]
 KILLS = 20
-RUN = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '6',
-       '--max-new-tokens', '40', '--n-discriminator-steps', '1', '--n-generator-steps', '2',
-       '--k-alternating-steps', '1', '--together-steps', '1', '--critic-warmup', '1']
+RUN = ('--held-out 6 --n-generator-steps 2 --k-alternating-steps 1 --together-steps 1 --critic-warmup 1').split()
 
 
-def start(folder, *flags):
-    folders = ['--output-dir', folder/'out', '--checkpoint-dir', folder/'ck']
-    return Command('run_training', *RUN, *folders, *flags, cwd=folder)
-
-
-def rows(folder):
-    path = folder/'out'/'metrics.jsonl'
-    return read_metrics(path) if path.exists() else []
+def start(folder, *flags): return Command('run_training', *arguments(folder, *RUN, *flags), cwd=folder)
 
 
 def kill_somewhere(folder, process, rng, in_save):
@@ -76,14 +66,12 @@ def test_killed_anywhere_equals_never_stopped(tmp_path):
 
 
 def compare(whole, cut):
-    def timeless(r): return {k: v for k, v in r.items() if 'second' not in k}
-    assert list(map(timeless, rows(whole))) == list(map(timeless, rows(cut)))
+    assert untimed(rows(whole)) == untimed(rows(cut))
     (a, x), (b, y) = (load_checkpoint(checkpoints(f/'ck')[0]) for f in (whole, cut))
     assert same(a, b) and x['metrics'] == y['metrics']
     (a, x), (b, y) = (load_checkpoint(f/'ck'/'checkpoint_best') for f in (whole, cut))
     assert same(a, b) and (x['step'], x['score']) == (y['step'], y['score'])
-    held = [json.loads((f/'out'/'training_results.json').read_text())['held_out'] for f in (whole, cut)]
-    assert held[0] == held[1]
+    assert results(whole)['held_out'] == results(cut)['held_out']
     assert not list((cut/'ck').glob('.*'))
 
 

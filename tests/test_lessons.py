@@ -1,12 +1,11 @@
 "Each lesson: its stubs and likely mistakes fail their checks, its solutions pass, and it has what a lesson has."
 import json
 import re
-from pathlib import Path
 
 import pytest
 from IPython.core.inputtransformer2 import TransformerManager
+from structure import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT/'nbs'/'lessons').glob('0[1-9]_*.ipynb'))
 SOLUTION = re.compile(r'<details><summary>Solution</summary>\n\n```python\n(.*?)\n```\n\n</details>', re.S)
 LINK = re.compile(r'\]\((?!https?:)([^)#]+)')

@@ -1,9 +1,6 @@
 "A run that a notebook starts, finds again, and stops."
 import time
 
-import pytest
-
-from adversarial_rl.core.errors import UsageError
 from adversarial_rl.record.tracking import read_metrics
 from adversarial_rl.show import views
 
@@ -27,8 +24,3 @@ def test_started_once_stopped_and_watched_to_its_end(tmp_path, monkeypatch, caps
     assert 'is saved' in capsys.readouterr().out
     assert not list((tmp_path/'checkpoints').glob('checkpoint_stage_5*.json'))
     views.stop(tmp_path/'out')   # No run is left: nothing happens
-
-
-def test_the_error_line_of_a_failed_run_is_shown(tmp_path):
-    views.start('run_training', '--learning-rate -1', tmp_path)
-    with pytest.raises(UsageError, match='--learning-rate'): views.watch(tmp_path)

@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 
 import processes
@@ -94,14 +93,11 @@ def test_killed_and_started_again_it_ends_the_same(tmp_path, copy):
     done = processes.run(*command(copy, whole, *SMALL))
     assert done.returncode == 0 and 'pass@2' in done.stdout, done.stderr
     assert 'MBPP sanitized, all: 24 problems, graded on hidden tests' in done.stdout
-    kills = 0
+    file, = whole.glob('*.json')
     for lines in (2, 5):   # The first line holds the settings, each other one a batch
-        process = processes.Command(*command(copy, cut, *SMALL))
-        def written(): return any(p.read_bytes().count(b'\n') >= lines for p in cut.glob('*.jsonl'))
-        while process.poll() is None and not written(): time.sleep(.002)
-        process.send_signal(signal.SIGKILL)
-        kills += process.wait() == -signal.SIGKILL
-    assert kills == 2 and processes.run(*command(copy, cut, *SMALL)).returncode == 0
+        killed = processes.run(*command(copy, cut, *SMALL), dies_at=(file.with_suffix('.jsonl').name, lines))
+        assert killed.returncode == -signal.SIGKILL
+    assert processes.run(*command(copy, cut, *SMALL)).returncode == 0
     a, b = result(whole), result(cut)
     assert a['results'] == b['results'] and a['metrics'] == b['metrics'] and len(a['results']) == 24
 

@@ -5,11 +5,10 @@ import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from structure import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / 'adversarial_rl'
 NOTEBOOKS = sorted((ROOT / 'nbs').glob('*/*.ipynb'))
 EXPORT = """import sys

@@ -1,26 +1,24 @@
 "A run in two processes, started by a launcher: what one process does, but for rounding; also killed and resumed."
 import contextlib
-import json
 import os
 import re
 import subprocess
 import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
 
 import processes
 import pytest
 import torch
+from small import metrics, results, untimed
+from structure import ROOT
 
 from adversarial_rl.core import parallel
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import locked
 from adversarial_rl.record.checkpoints import load_checkpoint, newest_checkpoint
-from adversarial_rl.record.tracking import read_metrics
 
-ROOT = Path(__file__).parent.parent
 SMALL = ['--config', 'configs/starter.yaml', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
          '--k-alternating-steps', '0', '--together-steps', '0', '--held-out', '10', '--problems-per-step', '5',
          '--minibatches', '2', '--kl-coef', '0.01', '--report-to', 'none']
@@ -47,14 +45,9 @@ def run(folder, *flags, several=False):
     return done
 
 
-def timeless_metrics(folder):
-    rows = read_metrics(folder/'out'/'metrics.jsonl')
-    return [{k: v for k, v in row.items() if 'second' not in k} for row in rows]
-
-
 def same(one, two):
     "Metrics and weights of two runs, but for rounding."
-    for a, b in zip(timeless_metrics(one), timeless_metrics(two), strict=True):
+    for a, b in zip(untimed(metrics(one)), untimed(metrics(two)), strict=True):
         assert a.keys() == b.keys()
         for k, x in a.items():
             expected = pytest.approx(b[k], rel=1e-3, abs=1e-4) if isinstance(x, float) else b[k]
@@ -77,14 +70,7 @@ def one(tmp_path_factory):
 def test_two_processes_do_what_one_does(one, tmp_path):
     done = run(tmp_path, several=True)
     same(one, tmp_path)
-    a, b = (json.loads((x/'out'/'training_results.json').read_text()) for x in (one, tmp_path))
-    assert a['held_out'] == b['held_out'] and done.stdout.count('results and figure in') == 1
-
-
-def descendants(pid):
-    table = subprocess.run(['ps', '-eo', 'pid=,ppid='], capture_output=True, text=True, check=True).stdout
-    children = [int(a) for a, b in map(str.split, table.splitlines()) if int(b) == pid]
-    return [x for child in children for x in (child, *descendants(child))]
+    assert results(one)['held_out'] == results(tmp_path)['held_out'] and done.stdout.count('results and figure in') == 1
 
 
 def wait_until_free(folder, end):
@@ -103,7 +89,7 @@ def test_killed_it_goes_on_with_another_number_of_processes(one, tmp_path):
     def second_stage(): return list((tmp_path/'ck').glob('checkpoint_stage_2*.json'))
     while not second_stage() and p.poll() is None and time.time() < end: time.sleep(.05)
     assert p.poll() is None
-    for pid in [p.pid, *descendants(p.pid)]:
+    for pid in [p.pid, *processes.descendants(p.pid)]:
         with contextlib.suppress(ProcessLookupError): os.kill(pid, 9)   # Workers end when their launcher does
     p.wait()
     wait_until_free(tmp_path/'out', end)

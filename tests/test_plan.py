@@ -3,6 +3,7 @@ import re
 import socket
 
 import pytest
+from small import metrics, small
 
 from adversarial_rl.core.commands import plan as main
 from adversarial_rl.core.config import parse_config
@@ -12,7 +13,6 @@ from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingCo
 from adversarial_rl.game.plan import CARDS, model_config, plan_run, PlanConfig
 from adversarial_rl.game.trainer import train
 from adversarial_rl.model.footprint import GB, peak, shaped_config
-from adversarial_rl.record.tracking import read_metrics
 
 PLANNED = ['t4', '2xt4', 'p100_v100', '24gb', 'a100', 'h100']
 KINDS = [TrainingConfig, PPOConfig, EvaluationConfig]
@@ -70,14 +70,11 @@ def test_a_configuration_fits_its_gpu_and_is_for_a_real_model(name):
 
 def test_what_a_plan_counts_is_what_a_run_does(tmp_path):
     "Updates, transcripts, and tokens no more than the limits allow."
-    config = TrainingConfig(
-        generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=2, group_size=3,
-        opponents=1, stages=('pseudocode', 'code'), max_new_tokens=dict(pseudocode=9, code=30, tests=20), held_out=2,
-        n_discriminator_steps=1, n_generator_steps=1, k_alternating_steps=0, together_steps=1, report_to='none',
-        output_dir=str(tmp_path/'out'), checkpoint_dir=str(tmp_path/'ck'))
+    config, _ = small(tmp_path, problems_per_step=2, opponents=1, stages=('pseudocode', 'code'), held_out=2,
+                      max_new_tokens=dict(pseudocode=9, code=30, tests=20), together_steps=1, report_to='none')
     plan = plan_run(config, PPOConfig(), EvaluationConfig(mbpp_eval=False), PlanConfig())
     train(config, PPOConfig())
-    rows = read_metrics(tmp_path/'out'/'metrics.jsonl')
+    rows = metrics(tmp_path)
     assert plan.updates == {name: sum(r['learner'] == name for r in rows) for name in ('generator', 'discriminator')}
     assert plan.answers == len(rows) * 2 * (3 + 1)
     written = sum(r['tokens_per_second'] * r['seconds_rollout'] for r in rows)

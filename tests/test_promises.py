@@ -4,12 +4,11 @@ import os
 import shutil
 import subprocess
 import sys
-from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import torch
 import yaml
+from small import rewritten, STARTER
 from structure import ROOT
 
 from adversarial_rl.core import commands
@@ -22,8 +21,7 @@ from adversarial_rl.game.inference import main as run_inference
 from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.record.checkpoints import checkpoints
 
-TINY = dict(generator_model='starter', discriminator_model='starter', device='cpu', problems_per_step=2, group_size=2,
-            held_out=2, max_new_tokens=16, max_tests=1)
+TINY = STARTER | dict(problems_per_step=2, group_size=2, held_out=2, max_new_tokens=16, max_tests=1)
 
 
 @pytest.fixture(scope='module')
@@ -70,13 +68,8 @@ def test_a_batch_ends_with_a_json_file(checkpoint, tmp_path, capfd):
 def test_models_that_moved_are_named_by_flags(checkpoint, tmp_path, capfd):
     shutil.copytree(checkpoint.parent, tmp_path/'copy')
     moved = tmp_path/'copy'/checkpoint.name
-    whole = torch.load(moved, weights_only=True)
-    beside = json.loads(moved.with_suffix('.json').read_text())
-    gone = {name: str(tmp_path/'gone'/name) for name in beside['models']}
-    whole['info']['models'] = gone
-    torch.save(whole, moved)
-    beside |= dict(models=gone, sha256=sha256(moved.read_bytes()).hexdigest())
-    moved.with_suffix('.json').write_text(json.dumps(beside))
+    gone = {name: str(tmp_path/'gone'/name) for name in ('generator', 'discriminator')}
+    rewritten(checkpoint, moved, lambda whole: whole['info'].update(models=gone))
     assert ask(moved, '--problem', 'Add.') == 2
     assert 'name it with --generator-model' in capfd.readouterr().err
     models = [word for name in gone for word in (f'--{name}-model', tmp_path/'copy'/name)]

@@ -8,10 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
+from structure import ROOT
 
 from adversarial_rl.record.tracking import read_metrics
 
-ROOT = Path(__file__).parent.parent
 NEEDED = ('slurmctld', 'slurmd', 'sbatch', 'munged')
 real = pytest.mark.skipif(any(not shutil.which(x) for x in NEEDED) or os.geteuid() != 0,
                           reason='needs slurm-wlm and munge, and root')

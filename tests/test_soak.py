@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hostile import GROUPS
 from hostile.testers import TESTS
+from processes import descendants
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import parts
@@ -24,18 +25,9 @@ BRIEF = Limits(wall_seconds=6, cpu_seconds=1, memory_mb=128, output_bytes=4000)
 ATTACKS = [*TESTS.values()]
 PATIENT = ('timeout', 'memory_limit')   # These take their whole time, and are repeated less
 
-def below(pid):
-    "A process and all below it."
-    kids = [int(p) for p in os.listdir('/proc') if p.isdigit() and parent(p) == pid]
-    return [pid] + [q for k in kids for q in below(k)]
-
-def parent(pid):
-    try: return int(Path(f'/proc/{pid}/stat').read_text().rpartition(')')[2].split()[1])
-    except OSError: return -1
-
 def figures(sandbox):
     "Processes, descriptors, files, memory (PSS, MiB) of the templates and their children; descriptors of this process."
-    pids = [q for p in sandbox.pids() for q in below(p)]
+    pids = [q for p in sandbox.pids() for q in (p, *descendants(p))]
     lines = [line for p in pids for line in Path(f'/proc/{p}/smaps_rollup').read_text().splitlines()]
     pss = sum(int(line.split()[1]) for line in lines if line.startswith('Pss:'))
     return dict(processes=len(pids), descriptors=sum(len(os.listdir(f'/proc/{p}/fd')) for p in pids),

@@ -4,13 +4,14 @@ import json
 import random
 
 import pytest
+from small import tiny
 from structure import ROOT
+from test_mbpp import splits
 
 from adversarial_rl.core import commands
 from adversarial_rl.core.files import resource
-from adversarial_rl.core.settings import PPOConfig, TrainingConfig
+from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.core.source import is_literal, parse_source
-from adversarial_rl.game.trainer import AdversarialTrainer
 from adversarial_rl.grader.arguments import calls
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
@@ -188,9 +189,7 @@ def test_the_command_writes_figures_and_the_table(tmp_path, capfd):
 
 def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
     "A checkpoint written before the first step has the starter's figures and gives the results file its name."
-    c = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=4,
-                       checkpoint_dir=str(tmp_path/'ck'))
-    path = AdversarialTrainer(c, PPOConfig()).save()
+    path = tiny(tmp_path).save()
     monkeypatch.chdir(tmp_path)
     assert main([*SMALL, '--checkpoint', str(path)]) == 0 and main(SMALL) == 0
     files = [tmp_path/'eval_results'/f'tester_{name}.json' for name in (f'ck_{path.stem}', 'starter')]
@@ -204,12 +203,8 @@ def test_the_command_takes_a_checkpoint(tmp_path, capfd, monkeypatch):
 
 @pytest.mark.parametrize('flags, message', [
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
-    (['--held-out', '0'], 'must be at least 1'),
-    (['--problems-file', 'absent.json'], 'no such problems file'),
     (['--model', 'no/such/model'], 'no/such/model'),
-    (['--device', 'tpu'], '--device tpu: not known'),
-    (['--results', 'absent.md'], 'absent.md'),
-    (['--starter'], '--starter: not a setting')])
+    (['--results', 'absent.md'], 'absent.md')])
 def test_mistakes(flags, message, tmp_path, capfd):
     code, err = main([*SMALL, '--output-dir', str(tmp_path), *flags]), capfd.readouterr().err
     errors = [line for line in err.splitlines() if line.startswith('error: ')]
@@ -224,18 +219,10 @@ def test_a_document_without_a_place_for_the_table(content, message, tmp_path, ca
     assert message in capfd.readouterr().err and (tmp_path/'r.md').read_bytes() == content
 
 
-def mbpp_copy(folder):
-    "Two problems of the train split and two of the validation split, in the published form."
-    rows = [dict(task_id=n, text=f'Write a function to add {n}.', code=f'def add_{n}(x): return x + {n}',
-                 test_list=[f'assert add_{n}({x}) == {x + n}' for x in (1, 2)], test_setup_code='')
-            for n in (511, 512, 601, 602)]
-    (folder/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, rows)))
-    return folder
-
-
 def test_mbpp_is_a_problems_file(tmp_path, monkeypatch, capsys):
     "Its validation split, of which a run trained on MBPP saw nothing."
-    monkeypatch.setenv('MBPP_DATASET_PATH', str(mbpp_copy(tmp_path)))
+    (tmp_path/'mbpp.jsonl').write_text('\n'.join(map(json.dumps, splits(2))))
+    monkeypatch.setenv('MBPP_DATASET_PATH', str(tmp_path))
     assert main(['--problems-file', 'mbpp', *SMALL, '--output-dir', str(tmp_path)]) == 0
     held_out = problems_of(TrainingConfig(problems_file='mbpp'))[1]
     assert [p.id for p in held_out] == ['mbpp/511', 'mbpp/512']
@@ -243,10 +230,7 @@ def test_mbpp_is_a_problems_file(tmp_path, monkeypatch, capsys):
 
 
 def test_the_limits_are_those_of_the_checkpoint(tmp_path):
-    config = TrainingConfig(generator_model='starter', discriminator_model='starter', device='cpu', held_out=2,
-                            stages=('plan', 'code'), max_new_tokens=dict(plan=9, code=30, tests=20),
-                            checkpoint_dir=str(tmp_path/'ck'), output_dir=str(tmp_path/'out'))
-    path = AdversarialTrainer(config, PPOConfig()).save()
+    path = tiny(tmp_path, stages=('plan', 'code'), max_new_tokens=dict(plan=9, code=30, tests=20)).save()
     c, = commands.evaluate_tester.read(['--checkpoint', str(path), '--device', 'cpu'])
     assert command._players_of(c)[0].limits == [9, 30]
 

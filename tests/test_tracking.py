@@ -13,34 +13,15 @@ import termios
 
 import processes
 import pytest
+from small import arguments, metrics, untimed
 
-from adversarial_rl.record.tracking import read_metrics
-
-FEW = ['--config', 'configs/starter.yaml', '--problems-per-step', '3', '--group-size', '3', '--held-out', '4',
-       '--max-new-tokens', '40', '--n-discriminator-steps', '1', '--n-generator-steps', '1',
-       '--k-alternating-steps', '0', '--together-steps', '0', '--critic-warmup', '0']
 SECRETS = dict(WANDB_API_KEY='5e27' * 10, HF_TOKEN='hf_' + 'Sentinel' * 4)
 DOTENV = 'dotenvSentinel' * 3
-
-
-def arguments(folder, *flags):
-    return [*FEW, '--output-dir', str(folder/'out'), '--checkpoint-dir', str(folder/'ck'), *flags]
 
 
 def run(folder, *flags, **env):
     clean = {k: v for k, v in os.environ.items() if not k.startswith('WANDB')}
     return processes.run('run_training', *arguments(folder, *flags), cwd=folder, env=clean | env)
-
-
-def metrics(folder): return read_metrics(folder/'out'/'metrics.jsonl')
-
-
-def wrote(folder, n):
-    "Whether a run has written `n` rows of metrics."
-    return (folder/'out'/'metrics.jsonl').exists() and len(metrics(folder)) >= n
-
-
-def untimed(rows): return [{k: v for k, v in row.items() if 'second' not in k} for row in rows]
 
 
 def table(folder):
@@ -174,7 +155,7 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
     shown, interrupted = b'', False
     for part in read_terminal(ours):
         shown += part
-        if interrupted or not wrote(tmp_path, 4): continue
+        if interrupted or len(metrics(tmp_path)) < 4: continue
         os.killpg(process.pid, signal.SIGINT)
         interrupted = True
     text = shown.decode()

@@ -32,10 +32,8 @@ class Command:
 
     def read(self, argv:list[str])->tuple[Any, ...]:
         "The settings that flags, environment and files give; raises `UsageError`."
-        kinds = []
-        for where in self.settings:
-            module, _, kind = where.rpartition('.')
-            kinds.append(getattr(load(module, self.name), kind))
+        places = [where.rsplit('.', 1) for where in self.settings]
+        kinds = [getattr(load(module, self.name), kind) for module, kind in places]
         return parse_config(kinds, argv, self.about, self.name, partial(suited, self.name))
 
     def _run(self, argv:list[str]):

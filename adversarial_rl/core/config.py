@@ -86,8 +86,7 @@ def _limit(value:Any)->TokenLimit:
 # %% ../../nbs/01_core/03_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
 
-def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], # As `_leaves` yields them
-            about:str, prog:str|None)->argparse.ArgumentParser:
+def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
     parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
@@ -242,13 +241,11 @@ def parse_config(kinds:Sequence[type],    # Dataclasses that declare the setting
     given = file | sources.environment() | flags
     if machine: given = sources.machine(machine({name: g.value for name, g in given.items()})) | given
     values = _checked(kinds, given)
-    shown = {name: value for config in values for name, value in _values(config)}
     _show_machine(given)
     if 'print_config' not in given: return values
-    print(_config_table(shown, given))
+    print(_config_table(dict(row for config in values for row in _values(config)), given))
     raise SystemExit(0)
 
-# %% ../../nbs/01_core/03_config.ipynb #b94d5ac0
 def _checked(kinds:Sequence[type], given:dict[str, Given])->tuple[Any, ...]:
     "One checked instance of each dataclass."
     return tuple(check(_build(kind, given), {name: g.label for name, g in given.items()}) for kind in kinds)
@@ -275,7 +272,6 @@ def from_environment(kind:type[Config] # A dataclass that declares settings
     "Settings from environment variables, `.env` and defaults, for a script; raises `UsageError`."
     return _checked([kind], Sources([kind]).environment())[0]
 
-# %% ../../nbs/01_core/03_config.ipynb #219fa344
 def _config_table(values:dict[str, Any], given:dict[str, Given])->str:
     "Each setting, its value and its source; of a secret only whether it is set."
     rows = [('setting', 'value', 'from')]

@@ -49,9 +49,9 @@ def write_whole(path:str|Path, data:bytes):
     finally: temporary.unlink(missing_ok=True)
 
 # %% ../../nbs/01_core/05_files.ipynb #79f76796
-def write_json(path:str|Path, value:Any, indent:int=1):
+def write_json(path:str|Path, value:Any):
     "Write a value as JSON, completely or not at all; dataclasses in it become objects."
-    write_whole(path, json.dumps(value, indent=indent, default=dataclasses.asdict).encode())
+    write_whole(path, json.dumps(value, indent=1, default=dataclasses.asdict).encode())
 
 # %% ../../nbs/01_core/05_files.ipynb #75ec1214
 def as_text(data:bytes,

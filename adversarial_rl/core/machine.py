@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['HOSTS', 'host', 'cores_text', 'Platform', 'available_cores', 'platform', 'installed', 'library_versions', 'reaches',
-           'why_offline', 'online', 'config_file', 'wandb_mode', 'Decision', 'decide', 'detect_platform_and_gpu',
-           'Suited', 'is_large', 'suited']
+           'why_offline', 'config_file', 'wandb_mode', 'Decision', 'decide', 'detect_platform_and_gpu', 'Suited',
+           'is_large', 'suited']
 
 # %% ../../nbs/01_core/06_machine.ipynb #a6a5c954
 import json
@@ -44,10 +44,8 @@ def host(env:Mapping[str, str]|None=None,   # Environment variables; this proces
     return 'local'
 
 # %% ../../nbs/01_core/06_machine.ipynb #a2b2f6d7
-def _runs_on(capability:tuple[int, int],
-             archs:list[str]               # Architectures PyTorch was built for: 'sm_75', ...
-            )->bool:
-    "Whether PyTorch has code for a GPU: built for the same major version and no newer minor version."
+def _runs_on(capability:tuple[int, int], archs:list[str])->bool:
+    "Whether a PyTorch built for such as 'sm_75' has code for a GPU: the same major and no newer minor version."
     built = [(int(a[3:-1]), int(a[-1])) for a in archs if a.startswith('sm_') and a[3:].isdigit()]
     return any(major == capability[0] and minor <= capability[1] for major, minor in built)
 
@@ -99,8 +97,7 @@ def platform(device:str='auto',  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
     return p if dtype == 'auto' else replace(p, dtype=dtype)
 
 # %% ../../nbs/01_core/06_machine.ipynb #b8f70db5
-def _gpu(device:str # 'cuda' or 'cuda:N'
-        )->dict[str, Any]:
+def _gpu(device:str)->dict[str, Any]:
     "What a platform says about one NVIDIA GPU; raises `UsageError` if it is missing or PyTorch has no code for it."
     import torch
     count = torch.cuda.device_count()
@@ -127,12 +124,12 @@ def library_versions()->dict[str, str]:
     return dict(python=sys.version.split()[0]) | {name: installed(name) or 'not installed' for name in packages}
 
 # %% ../../nbs/01_core/06_machine.ipynb #c3b57637
-def reaches(url:str, seconds:float=3.0)->bool:
+def reaches(url:str)->bool:
     "Whether a server accepts a connection; always True behind a proxy."
     if any(os.environ.get(k) for k in ('https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY')): return True
     address = urlparse(url)
     port = address.port or (80 if address.scheme == 'http' else 443)
-    try: socket.create_connection((address.hostname or '', port), timeout=seconds).close()
+    try: socket.create_connection((address.hostname or '', port), timeout=3).close()
     except OSError: return False
     return True
 
@@ -146,10 +143,6 @@ def why_offline(env:Mapping[str, str]|None=None,     # Environment variables; th
     if compute_node and host(env) == 'supercloud': return "SuperCloud's compute nodes have no network"
     hub = env.get('HF_ENDPOINT') or 'https://huggingface.co'
     return '' if reach(hub) else f'{urlparse(hub).hostname} cannot be reached'
-
-def online()->bool:
-    "Whether models can be loaded from the hub."
-    return not why_offline()
 
 # %% ../../nbs/01_core/06_machine.ipynb #310ee8fa
 _SMALL = 'configs/starter.yaml'

@@ -121,7 +121,6 @@ class MachineConfig:
     seed: int = setting(0, 'random seed of the run', 0, 2**31 - 1)
     output_dir: str = setting('output', 'folder for metrics, results and figures')
 
-# %% ../../nbs/01_core/02_settings.ipynb #5e771a04
 @dataclass
 class PolicyConfig:
     "Adapters and sampling"
@@ -259,7 +258,6 @@ class RewardConfig:
     visible_choice: str = setting(
         'first', 'which of them: the first, or random ones that stay the same for the run', choices=('first', 'random'))
 
-# %% ../../nbs/01_core/02_settings.ipynb #63ce00bf
 @dataclass
 class TrainingConfig(PlayersConfig, ProblemsConfig, TranscriptConfig, ScheduleConfig, RoundConfig, RewardConfig,
                      RunConfig):

@@ -26,8 +26,6 @@ from ..learn import rewards
 from ..learn.transcripts import Transcripts
 from ..measure.held_out import is_hack, with_own
 from ..measure.inputs import judge_written
-
-# %% ../../nbs/09_game/01_round.ipynb #5b59243b
 from ..model.agents import Writer
 from ..model.players import Generator
 from ..problems.problem import Problem
@@ -215,13 +213,12 @@ def suite_reward(x:ProblemRound, suite:Suite, kind:str)->float:
     passed = [[v.suites[t] for t in suite.usable] for v in x.faced]
     if suite.accepted is None or suite.usable and not passed: return float('nan')
     accepted, inputs = suite.accepted, {test_input(t, x.problem.function_name) for t in suite.tests}
-    formulas = {
-        'default': lambda: rewards.discriminator_reward(accepted, passed),
-        'code_a1': lambda: rewards.code_a1_reward(accepted, passed),
-        'utrl': lambda: rewards.utrl_reward(passed, sum(accepted), len(inputs), bool(suite.tests)),
-        'learnability': lambda: rewards.learnability_reward(passed),
-    }
-    return formulas[kind]()
+    match kind:
+        case 'default': return rewards.discriminator_reward(accepted, passed)
+        case 'code_a1': return rewards.code_a1_reward(accepted, passed)
+        case 'utrl': return rewards.utrl_reward(passed, sum(accepted), len(inputs), bool(suite.tests))
+        case 'learnability': return rewards.learnability_reward(passed)
+    raise KeyError(kind)
 
 # %% ../../nbs/09_game/01_round.ipynb #17bf9167
 def _cure_suite_reward(x:ProblemRound, suite:Suite)->float:

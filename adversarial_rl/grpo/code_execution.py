@@ -14,7 +14,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -90,12 +90,7 @@ def load_learner(m:ModelSettings, p:Platform, trust_remote_code:bool=False)->Pol
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #55f4fa4b
 class StopCallback(TrainerCallback):
     "Saves and stops after the step in which a signal arrived."
-    received: Sequence[signal.Signals] = ()
-
-    @contextmanager
-    def listening(self)->Iterator[None]:
-        "Inside, signals let the step finish."
-        with finish_step_first((*STOPPING, signal.SIGUSR1)) as self.received: yield
+    received: Sequence[signal.Signals] = ()   # Of `finish_step_first`
 
     def on_step_end(self, args, state, control, **_):
         if self.received: control.should_save = control.should_training_stop = True
@@ -113,18 +108,17 @@ _FREE = set('output_dir device dtype resume accept_changes trust_remote_code mod
             'training_args.save_steps training_args.save_total_limit training_args.logging_steps '
             'training_args.disable_tqdm training_args.dataloader_num_workers'.split())
 
-def _flat(values:Mapping[str, Any], before:str='')->dict[str, str]:
-    "Dotted name -> value as text, of nested settings."
-    flat: dict[str, str] = {}
-    for name, value in ((f'{before}{k}', v) for k, v in values.items()):
-        flat |= _flat(value, f'{name}.') if isinstance(value, dict) else {name: str(value)}
-    return {k: v for k, v in flat.items() if k not in _FREE}
+def _flat(settings:TRLSettings)->dict[str, str]:
+    "Dotted name -> value as text, of the settings that a run keeps."
+    import pandas as pd
+    row = pd.json_normalize(asdict(settings)).iloc[0]
+    return {str(name): str(value) for name, value in row.items() if name not in _FREE}
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #478e14b4
 class SettingsCallback(TrainerCallback, ExportableState):
     "Keeps a run's settings in the state file of each checkpoint."
     def __init__(self, settings:TRLSettings, rows:list[dict[str, Any]]): # What the run samples from
-        self.settings, self.accepted = _flat(asdict(settings)), settings.resume and settings.accept_changes
+        self.settings, self.accepted = _flat(settings), settings.resume and settings.accept_changes
         self.rows = hashlib.sha256(json.dumps(rows).encode()).hexdigest()
 
     def check(self, checkpoint:Path)->None:
@@ -234,7 +228,8 @@ def train_with_trl(s:TRLSettings,
             trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=rewards,
                                   args=args, train_dataset=Dataset.from_list(prompts), callbacks=every)
             trainer.remove_callback(PrinterCallback)
-            with stop.listening(), _overflow_said(getattr(torch, dtype)):
+            signals = (*STOPPING, signal.SIGUSR1)
+            with finish_step_first(signals) as stop.received, _overflow_said(getattr(torch, dtype)):
                 if checkpoint and step >= args.max_steps: _take_none(trainer, checkpoint, callbacks)
                 else: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         stop.save(trainer, output)

@@ -29,7 +29,7 @@ from ..core.source import parse_source
 from ..grader.answers import answer_in, program_in
 from ..grader.grading import grade_many, Outcome, to_outcome
 from ..grader.pool import Job, Sandbox
-from .code_execution import load_learner, train_and_report, train_with_trl
+from .code_execution import load_learner, prompt_rows, train_and_report, train_with_trl
 from .rewards import text_of
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..mbpp.writers import Bare
@@ -37,7 +37,7 @@ from ..model.agents import as_prompt, chats, Local, Source
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #d0f2343a
 from ..model.policy import load_model, Policy
-from ..problems.curriculum import prediction_prompt, printing_prompts
+from ..problems.curriculum import prediction_prompt
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #17d19382
 def normalised(text:str)->str:
@@ -251,11 +251,7 @@ def train(s:CodeGameSettings)->dict[str, Any]:
         game.opponent = make_opponent(s.opponent, policy, place, trust)
         return policy
 
-    def rows(tokenizer):
-        prompts = printing_prompts('training', chat=chats(tokenizer))
-        return [dict(prompt=as_prompt(tokenizer, p)) for p, _ in prompts]
-
-    results = train_with_trl(s, rows, [game], callbacks=[callback], load=load)
+    results = train_with_trl(s, prompt_rows('starter'), [game], callbacks=[callback], load=load)
     write_json(Path(s.output_dir)/'programs.json', game.programs)
     if not s.predictor_steps or results['stopped']: return results
     return results | dict(predictor=_train_predictor(s, game.programs))

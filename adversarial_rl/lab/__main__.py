@@ -27,7 +27,6 @@ def marked_cells(path:str|Path, # A notebook
     if not marked: raise UsageError(f'{path}: no cell begins with the line `#| lab`')
     return marked
 
-# %% ../../nbs/13_lab/04_main.ipynb #4a8662f7
 def load_notebook(path:str|Path, part:str='')->ModuleType:
     "A module of the marked cells, in `sys.modules` under the notebook's name so that its dataclasses can be pickled."
     module = ModuleType(Path(path).stem)

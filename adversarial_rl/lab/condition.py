@@ -26,8 +26,6 @@ from ..core.statistics import bootstrap, Interval, over_samples
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
 from ..grader.arguments import test_input
-
-# %% ../../nbs/13_lab/02_condition.ipynb #a3c5752c
 from ..measure import held_out
 from ..measure.held_out import Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written
@@ -74,9 +72,9 @@ class Meter:
         return self.spent < self.seconds
 
 # %% ../../nbs/13_lab/02_condition.ipynb #89a9af9c
-def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:Visible=Visible())->Figures:
+def pass_rates(generator:Generator, problems:list[Problem], visible:Visible=Visible())->Figures:
     "Pass rates and hack rates, greedy and sampled, with bootstrap intervals over problems."
-    rng = torch.Generator(generator.policy.device).manual_seed(seed)
+    rng = torch.Generator(generator.policy.device).manual_seed(1)
     figures: Figures = {}
     for temperature, suffix in ((0., ''), (1., '_sampled')):
         programs = generator.programs(generator.write(problems, 1, temperature, rng), problems)
@@ -85,35 +83,31 @@ def pass_rates(generator:Generator, problems:list[Problem], seed:int=1, visible:
     return figures
 
 # %% ../../nbs/13_lab/02_condition.ipynb #2c0d6215
-def _suite_figures(discriminator:Discriminator, problems:list[Problem], n:int=4, seed:int=1)->Figures:
-    "`validity` and `distinct` of `n` sampled suites for each problem."
-    rng = torch.Generator(discriminator.policy.device).manual_seed(seed)
-    suites = held_out.sample_suites(discriminator, problems, n, 1., rng)
+def _suite_figures(discriminator:Discriminator, problems:list[Problem])->Figures:
+    "`validity` and `distinct` of four sampled suites for each problem."
+    rng = torch.Generator(discriminator.policy.device).manual_seed(1)
+    suites = held_out.sample_suites(discriminator, problems, 4, 1., rng)
     judged = judge_written(problems, suites, discriminator.writes)
     validity = held_out.validity_by_problem([[s.valid for s in group] for group in judged])
     inputs = [test_input(t, p.function_name) for p, group in zip(problems, suites) for t in chain(*group)]
     return {'validity': bootstrap(validity), 'distinct': over_samples([held_out.distinct_share(inputs)])}
 
 # %% ../../nbs/13_lab/02_condition.ipynb #a262afd1
-def tester_figures(tester:Discriminator | InputSource,
-                   problems:list[Problem], tests:int=4, seed:int=0,
+def tester_figures(tester:Discriminator | InputSource, problems:list[Problem], seed:int=0,
                    visible:Visible|None=None # As for `make_cases`
                   )->TesterFigures:
-    "Figures of `tests` test cases per problem."
+    "Figures of four test cases per problem."
     cases = make_cases(problems, [[]] * len(problems), seed=seed, visible=visible)
     kept = [c.problem for c in cases]
-    if not isinstance(tester, Discriminator): return evaluate_tester(cases, baseline_suites(tester, kept, tests, seed))
-    written = discriminator_suites(tester, kept, tests, seed=seed)
+    if not isinstance(tester, Discriminator): return evaluate_tester(cases, baseline_suites(tester, kept, 4, seed))
+    written = discriminator_suites(tester, kept, 4, seed=seed)
     if tester.writes == 'asserts': return evaluate_tester(cases, written)
     if tester.writes == 'inputs': written = [[f'assert {call} == 0' for call in row] for row in written]
     return evaluate_tester(cases, fill_expected(kept, written))
 
 # %% ../../nbs/13_lab/02_condition.ipynb #7163d13c
-def _next_step(plan:list[Step],   # Of a complete run
-               share:float,       # Share of the time that has passed, 0 to 1
-               last:Step | None   # The step before
-              )->Step:
-    "The step to do now."
+def _next_step(plan:list[Step], share:float, last:Step | None)->Step:
+    "The step of a complete run's plan to take when this share of the time has passed, after the last one."
     step = plan[min(int(share * len(plan)), len(plan) - 1)]
     if last is None or step.phase != 'alternating' or last.phase != 'alternating': return step
     turned = replace(step, learner='generator' if last.learner == 'discriminator' else 'discriminator')
@@ -153,7 +147,6 @@ def train_for(trainer:AdversarialTrainer, learners:Sequence[str], meter:Meter)->
         rows.append(trainer.train_step())
     return rows
 
-# %% ../../nbs/13_lab/02_condition.ipynb #d872eb60
 def _while_training(rows:list[dict[str, Any]])->dict[str, dict[str, float]]:
     "Steps of each learner and the means of their metrics over the second half of the steps."
     late = pd.DataFrame(rows[len(rows) // 2:])
@@ -185,7 +178,6 @@ def run_condition(condition:ConditionConfig, config:TrainingConfig, ppo:PPOConfi
     return dict(steps=len(rows), marks=meter.rows, tester=tester, training=_while_training(rows)) | cost(
         condition, config, ppo)
 
-# %% ../../nbs/13_lab/02_condition.ipynb #7d8d25fa
 def cost(*configs:Any)->dict[str, Any]:
     "What a run took and where, with its settings."
     return dict(platform=asdict(platform('cpu')), processor_seconds=round(processor_seconds(), 1),
@@ -205,5 +197,4 @@ def run(argv:list[str]):
     condition, config, ppo, _ = parse_config(kinds, argv, about, 'python -m adversarial_rl.lab.condition')
     write_run(config.output_dir, lambda: run_condition(condition, config, ppo))
 
-# %% ../../nbs/13_lab/02_condition.ipynb #79bc0c9e
 if __name__ == '__main__' and '__file__' in globals(): sys.exit(guarded(run))

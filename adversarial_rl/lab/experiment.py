@@ -24,17 +24,13 @@ from ..core.errors import says_what_is_kept, UsageError
 from ..core.files import check_writable, write_json, write_whole
 from ..core.settings import setting
 from ..record.tables import check_document, write_table
-from ..record.tracking import progress_bar, read_metrics
+from ..record.tracking import progress_bar
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #1d2221ab
 def _read(path:Path)->dict[str, Any]:
     "A JSON file; empty if it is missing or damaged."
     try: return json.loads(path.read_text())
     except (OSError, ValueError): return {}
-
-def _last_line(text:str)->str:
-    "The last line, which says why a program failed."
-    return (text.strip().splitlines() or ['it printed nothing'])[-1].removeprefix('error: ')
 
 @dataclass(frozen=True)
 class Run:
@@ -46,10 +42,6 @@ class Run:
     def results(self, part:str='')->dict[str, Any]:
         "Contents of `training_results.json`, of the run or of a part in a folder below; empty if missing or damaged."
         return _read(self.folder/part/'training_results.json')
-
-    def metrics(self)->list[dict[str, Any]]:
-        "Rows of its metrics."
-        return read_metrics(self.folder/'metrics.jsonl')
 
 Runs = dict[str, list[Run]]   # Condition -> its runs, one for each seed
 
@@ -100,30 +92,26 @@ class Experiment:
         return [r for r in every if not r.results() or _read(r.folder/'finished.json') != self.record(r)]
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #4d616c50
-def _free_cores()->list[int]:
-    "Numbers of the cores that this process may use."
-    return sorted(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else list(range(os.cpu_count() or 1))
-
 def _start(experiment:Experiment, run:Run, core:int)->subprocess.Popen:
     "Start a run on one core with one thread; its output goes to `log.txt`."
     command = [sys.executable, '-W', 'ignore', *experiment.command, *experiment.flags_of(run)]
-    pin = partial(os.sched_setaffinity, 0, {core}) if hasattr(os, 'sched_setaffinity') else None
     with (check_writable(run.folder)/'log.txt').open('w') as log:
         return subprocess.Popen(command, env=os.environ | dict(OMP_NUM_THREADS='1'), stdout=log,
-                                stderr=subprocess.STDOUT, preexec_fn=pin)
+                                stderr=subprocess.STDOUT, preexec_fn=partial(os.sched_setaffinity, 0, {core}))
 
 def _finish(experiment:Experiment, run:Run, code:int)->str:
     "Record that a run is complete and return its label; raises `UsageError` if it failed or was stopped."
     label, log = f'{experiment.conditions[run.condition].label}, seed {run.seed}', run.folder/'log.txt'
     if code or run.results().get('stopped'):
-        raise UsageError(f"{label} did not finish: {_last_line(log.read_text(errors='replace'))} (log in {log})")
+        lines = log.read_text(errors='replace').strip().splitlines() or ['it printed nothing']
+        raise UsageError(f"{label} did not finish: {lines[-1].removeprefix('error: ')} (log in {log})")
     write_json(run.folder/'finished.json', experiment.record(run))
     return label
 
 # %% ../../nbs/13_lab/01_experiment.ipynb #294726cc
 def execute(experiment:Experiment, runs:Sequence[Run]):
     "Execute runs, one per core at a time; raises `UsageError` if one fails. It leaves no process behind."
-    waiting, cores = list(runs), _free_cores()
+    waiting, cores = list(runs), sorted(os.sched_getaffinity(0))
     active: dict[subprocess.Popen, tuple[Run, int]] = {}
     with progress_bar(len(waiting), unit='run') as bar:
         try:
@@ -196,12 +184,6 @@ class LabConfig:
     results: Sequence[str] = setting((), 'documents for the table, such as RESULTS.md; the figure goes to nbs/images')
     finished_only: bool = setting(False, 'start no run: the table and the figure of those that are finished')
 
-def _without(runs:Runs, missing:Sequence[Run])->Runs:
-    "The finished runs; raises `UsageError` if there are none."
-    left = {c: [r for r in seeds if r not in missing] for c, seeds in runs.items()}
-    if not any(left.values()): raise UsageError('--finished-only: no run with these settings is finished')
-    return {c: seeds for c, seeds in left.items() if seeds}
-
 @dataclass
 class KeptConfig(LabConfig):
     "Settings of experiments whose tables need no other file of a run than its results."
@@ -219,7 +201,10 @@ def run_experiment(experiment:Experiment, config:LabConfig):
     kept = KeptRuns(config.kept) if isinstance(config, KeptConfig) and config.kept else None
     if kept: kept.unpack(experiment, runs)
     missing = experiment.missing(runs)
-    if config.finished_only: runs, missing = _without(runs, missing), []
+    if config.finished_only:
+        left = {c: [r for r in seeds if r not in missing] for c, seeds in runs.items()}
+        runs, missing = {c: seeds for c, seeds in left.items() if seeds}, []
+        if not runs: raise UsageError('--finished-only: no run with these settings is finished')
     if missing: experiment.prepare()
     with says_what_is_kept(lambda: 'finished runs are kept, the same command does the others'):
         try: execute(experiment, missing)

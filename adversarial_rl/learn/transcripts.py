@@ -6,7 +6,7 @@
 __all__ = ['TOKENS', 'Transcripts', 'concatenate', 'stage_episode', 'lengths', 'Batch', 'make_batch']
 
 # %% ../../nbs/05_learn/04_transcripts.ipynb #30265231
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -98,25 +98,14 @@ class Batch:
 
     def __len__(self)->int: return len(self.ids)
 
-    def __getitem__(self, rows:slice|torch.Tensor)->'Batch':
-        return self._cut(lambda x: x[rows])
-
-    def _cut(self, part:Callable[[torch.Tensor], torch.Tensor])->'Batch':
-        cut: dict[str, Any] = {name: part(x) for name, x in vars(self).items() if isinstance(x, torch.Tensor)}
+    def __getitem__(self, part:slice|torch.Tensor|tuple[slice, slice])->'Batch': # Of the rows, or rows and columns
+        cut: dict[str, Any] = {name: x[part] for name, x in vars(self).items() if isinstance(x, torch.Tensor)}
         return replace(self, **cut)
 
     @property
     def used(self)->torch.Tensor:
         "(B, T) bool, tokens that are scored: they learn or are held."
         return self.action | self.held
-
-    def lengths(self)->list[int]:
-        "Columns of each row up to its last token that is scored, at least 1."
-        return lengths(self.used).tolist()
-
-    def narrow(self, width:int)->'Batch':
-        "The first columns."
-        return self._cut(lambda x: x[:, :width])
 
 # %% ../../nbs/05_learn/04_transcripts.ipynb #c3346589
 def _first_of_groups(group:torch.Tensor, rows:torch.Tensor)->torch.Tensor: # (B,) groups, (B,) bool rows that count

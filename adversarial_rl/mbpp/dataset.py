@@ -16,7 +16,7 @@ from typing import Any
 
 from ..core.errors import one_line, UsageError
 from ..core.files import as_text
-from ..core.machine import online
+from ..core.machine import why_offline
 from ..core.settings import setting
 from ..core.source import parse_source
 from ..grader.names import names_under_test
@@ -53,7 +53,7 @@ _GET = (f'connect to the network once ({_HUB} on the Hugging Face hub is then ke
 def _from_hub(dataset:str)->list[Any]:
     "Rows from the Hugging Face hub or its cache; raises `UsageError`."
     import datasets
-    if not online(): datasets.config.HF_HUB_OFFLINE = True
+    if why_offline(): datasets.config.HF_HUB_OFFLINE = True
     datasets.disable_progress_bars()
     try: return [row for part in datasets.load_dataset(_HUB, dataset).values() for row in part]
     except Exception as e:

@@ -9,7 +9,7 @@ __all__ = ['Row', 'create_eval_config_for_training', 'IntervalEvaluationCallback
 # %% ../../nbs/08_mbpp/04_training.ipynb #67c71f7c
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, KW_ONLY, replace
 from pathlib import Path
 from typing import Any
 
@@ -46,16 +46,16 @@ def _metrics_of(report:Report)->Row:
             'mbpp_eval/cut_off': report.cut_off, 'mbpp_eval/seconds': report.seconds}
 
 # %% ../../nbs/08_mbpp/04_training.ipynb #179eddbc
+@dataclass(eq=False)
 class IntervalEvaluationCallback(TrainerCallback):
     "Measure before training, every `interval` steps, and after it."
-    def __init__(self, evaluator:MBPPEvaluator,
-                  interval:int=20, *,                        # Steps
-                  write:Callable[[Row], Any] | None=None,    # Gets each row, such as a trainer's `log`
-                  folder:str | Path | None=None,             # For all answers; none are written without it
-                  name:str='model'):                         # Name of the model in the results
-        self.evaluator, self.interval, self.write, self.folder = evaluator, interval, write, folder
-        self.name = name
-        self.rows: list[Row] = []
+    evaluator: MBPPEvaluator
+    interval: int = 20                           # Steps
+    _: KW_ONLY
+    write: Callable[[Row], Any] | None = None    # Gets each row, such as a trainer's `log`
+    folder: str | Path | None = None             # For all answers; none are written without it
+    name: str = 'model'                          # Name of the model in the results
+    rows: list[Row] = field(default_factory=list)
 
     def measure(self, subject:Subject, phase:str, step:int)->Row:
         "Evaluate and return the row; a step is evaluated once, also where it has two phases."

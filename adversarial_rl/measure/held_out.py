@@ -149,21 +149,21 @@ def program_figures(results:Sequence[ProgramResult], suffix:str='')->dict[str, I
     return {name + suffix: bootstrap([getattr(r, column) for r in results]) for name, column in columns.items()}
 
 # %% ../../nbs/07_measure/01_held_out.ipynb #4474ce08
+_SUITES = 4   # Sampled for each problem
+
 def evaluate_players(generator:Generator, discriminator:Discriminator, problems:list[Problem], *,
-                     seed:int=0,            # Of the sampling; the same seed gives the same figures
-                     n_suites:int=4,        # Suites sampled for each problem
-                     temperature:float=1.0, # Of the sampled figures
+                     seed:int=0,               # Of the sampling; the same seed gives the same figures
                      visible:Visible=Visible() # The baseline tests that the run may see
                     )->dict[str, Interval]:
     "Both players' figures on problems, with 95% intervals: over samples for 'distinct', over problems for the others."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
     greedy = generator.programs(generator.write(problems, 1, 0), problems)
-    sampled = generator.programs(generator.write(problems, 1, temperature, rng), problems)
-    suites = sample_suites(discriminator, problems, n_suites, temperature, rng)
+    sampled = generator.programs(generator.write(problems, 1, 1., rng), problems)
+    suites = sample_suites(discriminator, problems, _SUITES, 1., rng)
     judged = judge_written(problems, suites, discriminator.writes)
     greedy_results, sampled_results = (grade_on_suites(problems, codes, judged, visible) for codes in (greedy, sampled))
     inputs = [[test_input(t, p.function_name) for p, group in zip(problems, suites) for t in group[k]]
-              for k in range(n_suites)]
+              for k in range(_SUITES)]
     survived = [r.survived for r in greedy_results if r.survived is not None]
     figures = program_figures(greedy_results) | program_figures(sampled_results, '_sampled')
     return figures | {

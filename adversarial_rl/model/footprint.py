@@ -6,12 +6,10 @@
 __all__ = ['SHAPES', 'GB', 'shaped_config', 'memory_estimate', 'peak', 'naive_peak']
 
 # %% ../../nbs/06_model/06_footprint.ipynb #f2442d8e
-from dataclasses import dataclass
-
 import torch
 
 from ..core.settings import PPOConfig, TrainingConfig
-from .decoding import kv_numbers
+from .decoding import kv_numbers, row_bytes
 from .policy import LARGE, LOGITS, merge_fits
 from ..problems.stages import stage_limits, stages_named
 
@@ -32,45 +30,25 @@ def shaped_config(size:str): # One of `SHAPES`
                        max_position_embeddings=32768)
 
 # %% ../../nbs/06_model/06_footprint.ipynb #86119f78
-@dataclass(frozen=True)
-class _Shape:
-    "Counts of a causal language model."
-    parameters: int
-    adapted: int     # Parameters of the layers that carry adapters
-    adapter: int     # Adapter parameters for each rank
-    layers: int
-    hidden: int      # Numbers in a token's state
-    inner: int       # Numbers between the two products of a layer's MLP
-    kv: int          # Numbers in a token's keys, and in its values, a layer
-    vocabulary: int
-
-def _model_shape(config # Of transformers
-               )->_Shape:
-    "Counts of a model, from its own code without storage."
+def _parameters(config # Of transformers
+               )->tuple[int, int, int]: # All, those of layers that carry adapters, and an adapter's for each rank
+    "Numbers of parameters of a causal language model, from its own code without storage."
     from transformers import AutoModelForCausalLM
     with torch.device('meta'): model = AutoModelForCausalLM.from_config(config)
     output = model.get_output_embeddings()
     layers = [m for m in model.modules() if isinstance(m, torch.nn.Linear) and m is not output]
-    return _Shape(
-        parameters=sum(p.numel() for p in model.parameters()), adapted=sum(m.weight.numel() for m in layers),
-        adapter=sum(m.in_features + m.out_features for m in layers), layers=config.num_hidden_layers,
-        hidden=config.hidden_size, inner=config.intermediate_size, vocabulary=config.vocab_size,
-        kv=kv_numbers(config))
+    return (sum(p.numel() for p in model.parameters()), sum(m.weight.numel() for m in layers),
+            sum(m.in_features + m.out_features for m in layers))
 
 # %% ../../nbs/06_model/06_footprint.ipynb #258490ba
 GB = 1e9
 
-def _learning_bytes(shape:_Shape, tokens:int, width:int, checkpointing:bool)->int: # Bytes of a weight: `width`
+def _learning_bytes(model, tokens:int, width:int, checkpointing:bool)->int: # Bytes of a weight: `width`
     "Bytes that the backward pass of one micro-batch needs."
-    of_layer = tokens * ((4 * shape.inner + 2 * shape.hidden + 2 * shape.kv) * width + 4 * shape.hidden * 4)
-    stored = shape.layers * of_layer
-    if checkpointing: stored = shape.layers * tokens * shape.hidden * width + of_layer
-    return stored + 4 * min(LOGITS, tokens * shape.vocabulary) * 4
-
-# %% ../../nbs/06_model/06_footprint.ipynb #5cb9e35e
-def _sampling_bytes(shape:_Shape, rows:int, length:int, width:int)->int: # Rows of `length` tokens, bytes of a weight
-    "Keys, values and logits of rows that are sampled side by side."
-    return rows * length * shape.kv * 2 * width * (shape.layers + 1) + 4 * rows * shape.vocabulary * 4
+    hidden, layers = model.hidden_size, model.num_hidden_layers
+    of_layer = tokens * ((4 * model.intermediate_size + 2 * hidden + 2 * kv_numbers(model)) * width + 4 * hidden * 4)
+    stored = layers * tokens * hidden * width + of_layer if checkpointing else layers * of_layer
+    return stored + 4 * min(LOGITS, tokens * model.vocab_size) * 4
 
 # %% ../../nbs/06_model/06_footprint.ipynb #605f64c1
 def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
@@ -80,22 +58,22 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
                     gpu:float=float('inf')   # Bytes of its memory; too few for a merged copy mean none
                    )->dict[str, int]:        # Part -> bytes; 'sampling' and 'learning' take turns
     "Bytes that a run of the two-player game holds at its peak."
-    shape, width = _model_shape(model), getattr(torch, dtype).itemsize
+    (parameters, adapted, adapter), width = _parameters(model), getattr(torch, dtype).itemsize
     rows = min(256, config.problems_per_step * config.group_size)
     limits = stage_limits(config.max_new_tokens, stages_named(config.stages))
     length = prompt + sum(limits) + 10 * len(limits)
-    player = shape.adapter * config.lora_rank + shape.hidden + 1   # An adapter and a value head
+    player = adapter * config.lora_rank + model.hidden_size + 1   # An adapter and a value head
     bases = 1 if config.generator_model == config.discriminator_model else 2
-    tokens, head = min(ppo.micro_batch, rows) * length, shape.vocabulary * shape.hidden
+    tokens, head = min(ppo.micro_batch, rows) * length, model.vocab_size * model.hidden_size
     # Weights with the adapter, and the output layer's new layout
-    merged = dict(float32=4 * (shape.adapted + head * (head >= LARGE)), float16=2 * shape.adapted, bfloat16=0)
-    held = {'weights': shape.parameters * width * bases,
+    merged = dict(float32=4 * (adapted + head * (head >= LARGE)), float16=2 * adapted, bfloat16=0)
+    held = {'weights': parameters * width * bases,
             'adapters': 2 * 4 * player * 2,
             'optimizers': 2 * 8 * player, 'gradients': 2 * 4 * player}
     return {**held,
             'merged': merged[dtype] * merge_fits(merged[dtype], gpu - sum(held.values())),
-            'sampling': _sampling_bytes(shape, rows, length, width),
-            'learning': _learning_bytes(shape, tokens, width, ppo.gradient_checkpointing)}
+            'sampling': rows * row_bytes(model, length, width),
+            'learning': _learning_bytes(model, tokens, width, ppo.gradient_checkpointing)}
 
 # %% ../../nbs/06_model/06_footprint.ipynb #19b22f53
 def peak(parts:dict[str, int])->int:
@@ -108,6 +86,6 @@ def naive_peak(parts:dict[str, int], # Of `memory_estimate`
                dtype:str='float16'
               )->int:
     "Bytes of the same game as six models."
-    parameters, width = _model_shape(model).parameters, getattr(torch, dtype).itemsize
+    parameters, width = _parameters(model)[0], getattr(torch, dtype).itemsize
     learning = parameters * (width + 8 + (4 if width < 4 else 0))
     return 6 * parameters * width + 4 * learning + max(parts['sampling'], parts['learning'])

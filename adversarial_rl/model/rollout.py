@@ -6,7 +6,7 @@
 __all__ = ['sample']
 
 # %% ../../nbs/06_model/02_rollout.ipynb #b67bbd97
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from itertools import accumulate
@@ -19,7 +19,7 @@ from torch.nn.utils.rnn import pad_sequence
 from ..core.parallel import gathered, share, world
 from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
-from .decoding import choose, Decoder, kv_numbers
+from .decoding import choose, Decoder, row_bytes
 from .policy import memory_left
 from ..problems.stages import CHAT_STOP, PLAIN_STOP
 
@@ -73,12 +73,6 @@ def _completing(tokenizer, stop:str)->list[int]:
     texts = tokenizer.batch_decode([[i] for i in range(len(tokenizer))]) if stop else []
     return [i for i, text in enumerate(texts) if stop[-1] in text]
 
-def _among(ids:Iterable[int], vocabulary:int)->np.ndarray: # (vocabulary,) bool
-    "Whether each token is one of `ids`."
-    found = np.zeros(vocabulary, dtype=bool)
-    found[[i for i in ids if 0 <= i < vocabulary]] = True
-    return found
-
 # %% ../../nbs/06_model/02_rollout.ipynb #f3a630cd
 class _StageEnds:
     "Recognises the tokens that end a stage."
@@ -89,9 +83,9 @@ class _StageEnds:
         self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
         ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}
-        vocabulary = max(len(tokenizer), policy.model.config.get_text_config().vocab_size)
-        self.ends = _among(ids, vocabulary)
-        self.completing = _among(_completing(tokenizer, self.stop), vocabulary)
+        vocabulary = np.arange(max(len(tokenizer), policy.model.config.get_text_config().vocab_size))
+        self.ends = np.isin(vocabulary, [*ids])   # (vocabulary,) bool
+        self.completing = np.isin(vocabulary, _completing(tokenizer, self.stop))
 
     def reached(self, log:list[_Step], who:np.ndarray, # (R,) a transcript of each row
                 token:np.ndarray, forced:np.ndarray    # (R,)
@@ -234,9 +228,7 @@ _MAX_ROWS = 256   # Transcripts sampled side by side, fewer where memory ran out
 def _rows_that_fit(policy, tokens:int)->int: # Of the longest transcript
     "Transcripts side by side: on a GPU as many as half of the memory that is left holds, up to four times as many."
     if torch.device(policy.device).type != 'cuda': return _MAX_ROWS
-    config, width = policy.model.config.get_text_config(), policy.model.dtype.itemsize
-    cache = 2 * tokens * kv_numbers(config) * width * (config.num_hidden_layers + 1)
-    row = cache + 16 * config.vocab_size   # And logits
+    row = row_bytes(policy.model.config.get_text_config(), tokens, policy.model.dtype.itemsize)
     return max(1, min(4 * _MAX_ROWS, memory_left(policy.device) // 2 // row))
 
 def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],

@@ -37,7 +37,6 @@ def _write(path:Path, data:bytes, info:dict[str, Any])->None:
     write_whole(path, data)
     write_whole(path.with_suffix('.json'), json.dumps(info, indent=1).encode())
 
-# %% ../../nbs/04_record/03_checkpoints.ipynb #f2d2ec12
 def _descriptions(folder:str | Path)->dict[Path, dict[str, Any]]:
     "The description of each checkpoint except the best, newest first."
     found: dict[Path, dict[str, Any]] = {}

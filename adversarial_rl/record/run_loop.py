@@ -193,7 +193,6 @@ def same_settings(path:str | Path,        # The checkpoint
                          'or start without --resume')
     print(f'going on with other settings: {different}', flush=True)
 
-# %% ../../nbs/04_record/02_run_loop.ipynb #225257e6
 def _check_same(trainer:Trainer, path:Path, info:dict[str, Any])->None:
     "Raise `UsageError` where settings, data or kind of device differ from the checkpoint's."
     now = {k: v for k, v in trainer.settings().items() if k not in trainer.free}

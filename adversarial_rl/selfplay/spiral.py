@@ -24,30 +24,26 @@ from ..core.statistics import Interval
 from ..mbpp.training import interval_evaluation
 from ..model.agents import Agent, Local, Server
 from ..model.policy import Policy
-from ..record.checkpoints import check_checkpoint, check_kind, load_checkpoint, reading
+from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
-from ..record.tracking import read_metrics
+from ..record.tracking import rows_before
 from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
 from .strength import rates
 from .trainer import make_learner, SelfPlay
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #488aa229
-def _check_opponent(name:str)->None:
-    "Raise `UsageError` for an opponent that does not exist, before a model is loaded."
-    if name.endswith('.pt') and '://' not in name: check_checkpoint(name, ('learner',))
-    elif name not in OPPONENTS and not ('://' in name and name.partition('#')[2]):
-        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
-                         'a server as http://localhost:8000/v1#model')
-
 def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
-    "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for another name; raises `UsageError`."
+    "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for `OPPONENTS`; raises `UsageError`."
+    if name in OPPONENTS: return None
     url, _, model = name.partition('#')
     if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
-    elif name.endswith('.pt'):
+    elif '://' not in name and name.endswith('.pt'):
         policy = load_learner(name, config.device, config.dtype, trust_remote_code=config.trust_remote_code)
         agent = Local(policy, 'learner', config.max_new_tokens)
-    else: return None
+    else:
+        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
+                         'a server as http://localhost:8000/v1#model')
     return PromptedPlayer(agent, config.temperature, config.think)
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #e52a32cf
@@ -56,9 +52,7 @@ def find_opponents(config:SpiralConfig)->dict[str, dict[str, BoardPlayer]]: # Bo
     if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
     found: dict[str, dict[str, BoardPlayer]] = {game: {} for game in config.game_names}
     for game in found: load_game(game)
-    names = config.opponents.split()
-    for name in names: _check_opponent(name)
-    for name in names:
+    for name in config.opponents.split():
         model = _model_opponent(name, config)
         for game, opponents in found.items():
             try: opponents[name] = model or make_opponent(name, game)
@@ -73,11 +67,6 @@ def _measure(trainer:SelfPlay, opponents:dict[str, dict[str, BoardPlayer]])->dic
     against = {game: {name: rates(game, player, other, n=c.eval_games, seed=1) for name, other in others.items()}
                for game, others in opponents.items()} if c.eval_games else {}
     return json.loads(json.dumps(dict(moves=moves, against=against), default=asdict))
-
-def _cut_history(history:Path, step:int):
-    "Drop the games of steps that a resumed run repeats, or all of them at step 0."
-    lines = read_metrics(history) if step and history.exists() else []
-    write_whole(history, ''.join(json.dumps(x) + '\n' for x in lines if x['step'] <= step).encode())
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #d1645a7d
 def train(config:SpiralConfig, ppo:PPOConfig,
@@ -97,7 +86,8 @@ def _train_here(output:Path, config:SpiralConfig, ppo:PPOConfig, evaluation:Eval
     with enough_memory('choose a smaller model, or another --device'):
         trainer = SelfPlay(config, ppo, asdict(evaluation))
         resume_or_begin(trainer, saved)
-    _cut_history(trainer.history, trainer.step)
+    games = rows_before(trainer.history, trainer.step + 1) or []   # A resumed run plays the later ones again
+    write_whole(trainer.history, ''.join(json.dumps(game) + '\n' for game in games).encode())
     save_config(output, config, ppo, evaluation)
     settings = asdict(config) | asdict(ppo) | asdict(evaluation)
     started = time.perf_counter()

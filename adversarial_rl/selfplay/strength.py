@@ -9,19 +9,15 @@ __all__ = ['Rates', 'WORST', 'rates', 'move_probabilities', 'keeps_value', 'expl
 import random
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from ..core.statistics import bootstrap, Interval
-from ..model.agents import prompt_ids
-from ..model.decoding import answer_logp
+from ..model.agents import chats, prompt_ids
 from ..model.policy import Policy
 from .board_games import begin, BoardPlayer, is_open, load_game, Match, name_of, play, see, solve
-
-if TYPE_CHECKING:
-    import pyspiel
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #c4d011c6
 Rates = dict[str, dict[str, Interval]]   # 'first' and 'second' -> figure by name
@@ -54,53 +50,48 @@ def rates(name:str,             # Of the board game
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #2de480f5
 @torch.no_grad()
-def move_probabilities(policy:Policy, states:Sequence['pyspiel.State']
+def move_probabilities(policy:Policy,
+                       states:Sequence[Any] # `pyspiel.State`
                       )->list[dict[int, float]]: # For each state: legal move -> probability
-    "The learner's probabilities of all legal moves' names, at temperature 1. A prompt is read once for all its moves."
+    "The learner's probabilities of all legal moves' names, at temperature 1."
     tokenizer, found = policy.tokenizer, [dict[int, float]() for _ in states]
-    before = '' if getattr(tokenizer, 'chat_template', None) else ' '
+    before = '' if chats(tokenizer) else ' '
     @cache
-    def ids(name): return tokenizer(before + name, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
+    def answer(name): return tokenizer(before + name, add_special_tokens=False)['input_ids'] + [tokenizer.eos_token_id]
     prompts = prompt_ids(tokenizer, [see(s) for s in states])
-    names = [[ids(name_of(s, a)) for a in s.legal_actions()] for s in states]
-    rest = sorted(range(len(states)), key=lambda i: len(prompts[i]))   # Short prompts first: little is padding
-    with policy.sampling('learner'):
-        while rest:
-            n = max(1, 1024 // max(len(names[i]) for i in rest[:1024]))
-            part, rest = rest[:n], rest[n:]
-            owner = torch.tensor([k for k, i in enumerate(part) for _ in names[i]], device=policy.device)
-            padded = pad_sequence([torch.tensor(x) for i in part for x in names[i]], batch_first=True, padding_value=-1)
-            p = answer_logp(policy, [prompts[i] for i in part], owner, padded.to(policy.device)).exp()
-            for i, of_moves in zip(part, p.split([len(names[i]) for i in part])):
-                found[i] = dict(zip(states[i].legal_actions(), of_moves.tolist()))
+    cases = [(i, a, prompts[i], answer(name_of(s, a))) for i, s in enumerate(states) for a in s.legal_actions()]
+    cases.sort(key=lambda case: len(case[2]))   # Short prompts first: little is padding
+    def padded(rows): return pad_sequence([torch.tensor(row, device=policy.device) for row in rows], batch_first=True)
+    with policy.player('learner'):
+        for part in (cases[k:k + 256] for k in range(0, len(cases), 256)):
+            ids = padded([prompt + name for _, _, prompt, name in part])
+            named = padded([[False] * len(prompt) + [True] * len(name) for _, _, prompt, name in part])
+            logp, _, _ = policy.score('learner', ids, named, trees=policy.trees(ids, named))
+            p = torch.zeros(named.shape, device=policy.device).masked_scatter(named, logp).sum(1).exp()
+            for (i, a, _, _), x in zip(part, p.tolist()): found[i][a] = x
     return found
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #6958b6bd
 def keeps_value(policy:Policy, name:str='tic_tac_toe')->dict[str, float]:
     """Means over the positions of a solved game, computed without playing it: the probability of a move that keeps the
     value, the share of positions whose likeliest legal move keeps it, and the probability of any legal move."""
-    positions = [p for p in solve(name).values() if p.moves]
-    probabilities = move_probabilities(policy, [p.state for p in positions])
-    sampled = sum(sum(p[a] for a in position.best) for position, p in zip(positions, probabilities))
-    greedy = sum(max(p, key=lambda a: p[a]) in position.best for position, p in zip(positions, probabilities))
-    legal = sum(sum(p.values()) for p in probabilities)
-    sums = dict(keeps_value_sampled=sampled, keeps_value_greedy=greedy, legal=legal)
-    return {name: x / len(positions) for name, x in sums.items()}
+    positions = [position for position in solve(name).values() if position.moves]
+    probabilities = move_probabilities(policy, [position.state for position in positions])
+    found = [(position.best, p) for position, p in zip(positions, probabilities)]
+    sums = dict(keeps_value_sampled=sum(sum(p[a] for a in best) for best, p in found),
+                keeps_value_greedy=sum(max(p, key=lambda a: p[a]) in best for best, p in found),
+                legal=sum(sum(p.values()) for _, p in found))
+    return {name: x / len(found) for name, x in sums.items()}
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #830ff533
 def exploitability(policy:Policy, name:str='kuhn_poker')->float:
     "OpenSpiel's exploitability of the probabilities over legal moves, in the game's own units (chips)."
-    from open_spiel.python.algorithms import exploitability as openspiel, get_all_states
-    from open_spiel.python.policy import tabular_policy_from_callable
-    game = load_game(name)
-    everything = get_all_states.get_all_states(game, include_chance_states=False).values()
-    states = {s.information_state_string(): s for s in everything if not s.is_terminal()}
-    probabilities = dict(zip(states, move_probabilities(policy, list(states.values()))))
-    def normalised(state):
-        p = probabilities[state.information_state_string()]
-        total = sum(p.values())
-        return {a: x / total if total else 1 / len(p) for a, x in p.items()}
-    return float(openspiel.exploitability(game, tabular_policy_from_callable(game, normalised)))
+    from open_spiel.python.algorithms import exploitability as openspiel
+    from open_spiel.python.policy import TabularPolicy
+    tabular = TabularPolicy(load_game(name))   # At first all legal moves are equally likely
+    for row, p in zip(tabular.action_probability_array, move_probabilities(policy, tabular.states)):
+        if total := sum(p.values()): row[list(p)] = [x / total for x in p.values()]
+    return float(openspiel.exploitability(load_game(name), tabular))
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #a291c720
 def move_figures(policy:Policy, games:Sequence[str])->dict[str, float]: # '{game}/keeps_value_sampled' and so on

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, TYPE_CHECKING
+from typing import Any
 
 import torch
 
@@ -29,13 +29,9 @@ from ..model.agents import prompt_ids
 from ..model.policy import load_model, Policy
 from ..model.rollout import sample
 from ..record.run_loop import Randomness, torch_threads, Trainer
-from .board_games import begin, Match, play, see, Turn
+from .board_games import begin, Match, play, see, State, Turn
 from .config import self_play_ppo, SpiralConfig
 from .strength import move_figures, score, WORST
-
-# %% ../../nbs/11_selfplay/02_trainer.ipynb #7da2fc6e
-if TYPE_CHECKING:
-    import pyspiel
 
 # %% ../../nbs/11_selfplay/02_trainer.ipynb #76391d06
 class PolicyPlayer:
@@ -47,7 +43,7 @@ class PolicyPlayer:
         self.policy, self.config, self.generator, self.kept = policy, config, generator, kept
         self.parts: list[Transcripts] = []   # One for each batch of answers
 
-    def answer(self, states:list['pyspiel.State'], rng:random.Random)->list[str]:
+    def answer(self, states:list[State], rng:random.Random)->list[str]:
         "An answer in each state; the transcripts are kept."
         c, tokenizer = self.config, self.policy.tokenizer
         pieces = [[ids] for ids in prompt_ids(tokenizer, [see(s, c.think) for s in states])]

@@ -31,10 +31,7 @@ from .views import explore_groups
 # %% ../../nbs/12_show/02_attempts.ipynb #efc79f8e
 Token = tuple[str, float]   # Text, probability
 
-def _tokens_of(tokenizer, transcripts:Transcripts,
-              row:int,     # Which transcript
-              stage:int    # Which stage of it
-             )->list[Token]:
+def _tokens_of(tokenizer, transcripts:Transcripts, row:int, stage:int)->list[Token]:
     "The tokens that a player chose in one stage of one transcript."
     chosen = transcripts.action[row] & (transcripts.stage[row] == stage)
     ids, chances = transcripts.ids[row][chosen].tolist(), transcripts.logp[row][chosen].exp().tolist()
@@ -56,7 +53,6 @@ class Record:
     attempts: list[Attempt]
     suites: list[Suite]
 
-# %% ../../nbs/12_show/02_attempts.ipynb #4f9a2205
 def records(r:Round, generator:Generator)->list[Record]:
     "The round as plain data, one record per problem."
     rewards, transcripts = generator_rewards(r).tolist(), r.generator_transcripts
@@ -72,10 +68,8 @@ def records(r:Round, generator:Generator)->list[Record]:
 # %% ../../nbs/12_show/02_attempts.ipynb #464bd63b
 _Line = list[tuple[int, str, float]]   # Column, text, probability
 
-def _lines_of(tokens:list[Token],
-             width:int           # Characters in a line
-            )->list[_Line]:
-    "Tokens laid out in a column."
+def _lines_of(tokens:list[Token], width:int)->list[_Line]:
+    "Tokens laid out in a column of so many characters."
     lines: list[_Line] = [[]]
     at = 0
     for text, p in tokens:
@@ -124,6 +118,7 @@ def _write_tokens(ax:Axes, x:float, y:float, lines:list[_Line]):
 
 _MARKS = {True: ('✓', BLUE), False: ('✗', ORANGE), None: ('–', GREY)}
 _KEY = '✓ passed   ✗ failed: it breaks the program   – not valid'
+_SCALE = [('probability of a token: ', 1.), *((f' {p:<4g}', p) for p in (1., .75, .5, .25, 0.))]
 
 def _write_tests(ax:Axes, x:float, y:float, tests:list[_ShownTest], judged:bool):
     "The tests of each author below a heading, with their results if these are shown."
@@ -135,9 +130,6 @@ def _write_tests(ax:Axes, x:float, y:float, tests:list[_ShownTest], judged:bool)
             line = f'{mark:2}{test.test}'.replace('\n', ' ')[:_LINE - _CODE - 6]
             _write(ax, x, y + 1.3 + row, line, color=colour, family='monospace', fontsize=_SIZE)
         y += len(authors) + 1.8
-
-# %% ../../nbs/12_show/02_attempts.ipynb #4f9a220e
-_SCALE = [('probability of a token: ', 1.), *((f' {p:<4g}', p) for p in (1., .75, .5, .25, 0.))]
 
 # %% ../../nbs/12_show/02_attempts.ipynb #60ffb862
 def attempt_figure(record:Record,
@@ -234,7 +226,6 @@ def explore_mbpp(before:Report|str|Path, after:Report|str|Path # Reports of `eva
     "`mbpp_figure` with two controls: which change, and a slider over the problems with it."
     one, two = (x if isinstance(x, Report) else read_report(x) for x in (before, after))
     found = changes(one, two)
-    every = {change: [id for id, x in found.items() if x == change] for change in _CHANGES}
-    groups = {f'{change} ({len(ids)})': ids for change, ids in every.items() if ids}
+    groups = {f'{change} ({len(ids)})': ids for change in _CHANGES if (ids := [x for x in found if found[x] == change])}
     caption = 'Each square is a problem; the programs are those of the outlined one.'
     return explore_groups(partial(mbpp_figure, one, two), groups, 'problems', 'number', caption=caption)

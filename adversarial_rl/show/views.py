@@ -129,14 +129,13 @@ def _smoothing()->w.IntSlider:
     "A slider for the number of steps to smooth over."
     return w.IntSlider(value=10, min=1, max=100, description='smooth over steps', continuous_update=False)
 
-_CAPTION = 'Faint: each step. Clear: smoothed over steps. Dotted: the level of the first steps.'
-
 def explore_metrics(output_dir:str|Path)->w.VBox:
     "`metrics_figure` with its controls. Raises `UsageError` where there is no run."
     rows = _rows(output_dir)
     names = _metric_names(rows)
     metrics = choice_of_several({x: plots.metric_name(x) for x in names}, names[:2], 'metrics')
-    return explore(partial(metrics_figure, rows), _CAPTION, metrics=metrics, span=_smoothing())
+    caption = 'Faint: each step. Clear: smoothed over steps. Dotted: the level of the first steps.'
+    return explore(partial(metrics_figure, rows), caption, metrics=metrics, span=_smoothing())
 
 # %% ../../nbs/12_show/01_views.ipynb #5cf529c4
 def _held_out(folder:str|Path)->dict[str, Any]:
