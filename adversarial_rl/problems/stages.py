@@ -21,7 +21,7 @@ class ReasoningStage:
     name: str
     title: str
     instruction: str
-    opening: str = ''   # Begins a chat model's answer, which it then continues
+    opening: str = ''   # What a chat model's answer begins with
     yields_code: bool = False
 
     @property
@@ -32,13 +32,14 @@ class ReasoningStage:
 REASONING_STAGES = [
     ReasoningStage('informal', 'Informal reasoning', 'Say in two short sentences, without code, what is wanted and '
                    'which idea solves it.'),
-    ReasoningStage('structured', 'Structured reasoning', 'List in at most five short lines, without code: inputs and '
-                   'output with their types, the steps in order, the special cases.'),
-    ReasoningStage('pseudocode', 'Pseudocode', 'Write the algorithm in at most eight short lines of pseudocode, in '
-                   'plain words and not in Python.'),
+    ReasoningStage('structured', 'Structured reasoning', 'List in at most four short lines, without code: input and '
+                   'output with their types, the steps in order, the special cases.', 'Input:'),
+    ReasoningStage('pseudocode', 'Pseudocode', 'Write the algorithm in at most six short lines of pseudocode, in plain '
+                   'words and not in Python.', '1.'),
     ReasoningStage('constraints', 'Constraints and invariants', 'Name in at most three short lines, without code: the '
-                   'constraints on the input, the edge cases, and an invariant that holds while the algorithm runs.'),
-    ReasoningStage('code', 'Executable code', 'Write the complete Python function {name} in one ```python block, '
+                   'constraints on the input, the edge cases, and an invariant that holds while the algorithm runs.',
+                   'Constraints:'),
+    ReasoningStage('code', 'Executable code', 'Write the complete Python function in one ```python block, '
                    'with no tests and no explanation.', '```python\n', yields_code=True),
 ]
 PLAN_STAGE = ReasoningStage('plan', 'Plan', 'Plan the solution in two or three short sentences: which idea solves it, '
