@@ -2,8 +2,8 @@
 import ast
 import json
 
+from adversarial_rl.grader.answers import parse_tests, program_in
 from adversarial_rl.problems.curriculum import curriculum, SPLITS, to_problem
-from adversarial_rl.problems.stages import extract_code
 
 KNOWN = {c.description: c for split in SPLITS for c in curriculum(split)}   # Made at the start, without a time limit
 
@@ -28,11 +28,8 @@ def _calls(node, name):
 
 def read(text, tests, name):
     "The program in a code stage, and the first assertion about it in each text of the discriminator ('' for none)."
-    found = []
-    for t in tests:
-        asserts = [a for line in t.splitlines() if (a := _assertion(line)) and _calls(a, name)]
-        found.append(ast.unparse(asserts[0]) if asserts else '')
-    return dict(program=extract_code(text, name), tests=found)
+    found = [next(iter(parse_tests(t, name)), '') for t in tests]
+    return dict(program=program_in(text, name), tests=found)
 
 
 def own_test(text, name, reference):
