@@ -73,7 +73,7 @@ def restored_environment():
 # Files that start trainings, browsers or hundreds of programs; `make test` leaves them out, `make test-all` does not
 LONGEST = ('companions engines folders training hostile_elsewhere inference comparison parallel grpo switches '
            'hostile kill spiral gpu_check fuzz mbpp tracking page agents environments testers models faults promises '
-           'scripts commands slurm live readme book grader_light views rehearsal grader_modules '
+           'scripts commands slurm live readme book grader_light views grader_modules '
            'grader_robustness footprint site trl choice curve rare judges sources door').split()
 
 

@@ -19,8 +19,8 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
-    core=1505, problems=634, grader=6693, record=958, learn=860, model=1388, measure=832, mbpp=819,
-    game=1207, grpo=747, selfplay=807, show=693, lab=651, engines=157)
+    core=1486, problems=640, grader=6701, record=950, learn=824, model=1317, measure=813, mbpp=835,
+    game=1161, grpo=738, selfplay=785, show=683, lab=627, engines=157)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():
