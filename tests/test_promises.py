@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import pytest
-import yaml
 from small import rewritten, STARTER
 from structure import ROOT
 
@@ -109,9 +108,10 @@ def test_the_machine_decides_where_nobody_else_does(tmp_path, monkeypatch, capfd
     here = 'this machine, configs/starter.yaml'
     assert printed_config('run_training', capfd, '--device', 'cpu')['generator_model'] == ['starter', here]
     named = printed_config('run_training', capfd, '--generator-model', 'mine', '--device', 'cpu')
-    sizes, t4 = 'this machine, configs/t4.yaml', yaml.safe_load(resource('configs/t4.yaml').read_text())
+    sizes = 'this machine, configs/cpu_qwen.yaml'
     assert named['discriminator_model'] == ['mine', 'this machine'] and named['device'] == ['cpu', 'flag']
-    assert named['problems_file'] == ['mbpp', sizes] and named['micro_batch'] == [str(t4['micro_batch']), sizes]
+    assert named['problems_file'] == ['starter', sizes] and named['micro_batch'] == ['4', sizes]
+    assert named['stages_together'][1] == 'default'
     toy = printed_config('run_training', capfd, '--generator-model', 'starter', '--device', 'cpu')
     assert toy['problems_file'] == ['starter', 'default'] and toy['mbpp_eval_num_questions'] == ['20', 'this machine']
     large = printed_config('grpo_code_execution', capfd, '--model.id', 'mine')

@@ -254,7 +254,7 @@ def suited(command:str,              # Such as 'run_training'
         values[model] = bundled if small else shipped['generator_model']
         file = f"configs/{command}{'_starter' * (small and not named)}.yaml"
     elif named:
-        file, without = 'configs/t4.yaml' if small else file, (*_PLAYERS, *(['device'] if small else []))
+        file, without = 'configs/cpu_qwen.yaml' if small else file, (*_PLAYERS, *(['device'] if small else []))
     if command.startswith('grpo') and not small and not given.keys() & set(_BATCH):
         values |= dict(zip(_BATCH, (rows, _STEP_ROWS // rows)))   # They belong together
     if 'config' in given or named and not any(map(is_large, named.values())): file, without = '', ()
