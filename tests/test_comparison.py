@@ -28,7 +28,7 @@ def comparison(): return load_notebook(ROOT/NOTEBOOK, 'one')
 def compare(flags): return main([NOTEBOOK, *map(str, flags)])
 
 
-@pytest.mark.parametrize('name', ['main', 'one_model', 'baseline', 'trl', 'random', 'utrl', 'default_mutants'])
+@pytest.mark.parametrize('name', ['main', 'one_model', 'baseline', 'trl', 'random', 'utrl'])
 def test_each_condition_runs_and_measures(name, comparison, tmp_path):
     flags = (comparison.CONDITIONS | comparison.REWARDS)[name].flags.split()
     comparison.one([*SHORT, *flags, '--output-dir', str(tmp_path)])

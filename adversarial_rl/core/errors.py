@@ -67,6 +67,8 @@ def guarded(main:Callable[[list[str]], object], # Gets the arguments
            )->int:                              # 0, 2, 130 or 141
     "Run a command and turn mistakes, a full disk, signals and a closed pipe into an exit code."
     def stop(number, frame): raise Stopped('', number)
+    for stream in (sys.stdout, sys.stderr):   # What a terminal cannot encode is escaped; a notebook's stream takes all
+        if hasattr(stream, 'reconfigure'): stream.reconfigure(errors='backslashreplace')
     try:
         with handled(STOPPING[1:], stop): main(sys.argv[1:] if argv is None else argv)
         print(end='', flush=True)   # Where stdout is closed it does nothing

@@ -11,6 +11,7 @@ import ast
 import builtins
 import hashlib
 import json
+import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -74,6 +75,8 @@ def _value_mistake(value:object, kind:type)->str|None:
     "The mistake in the value of one field, or None."
     if not isinstance(value, kind): return f'must be a {kind.__name__}, found {type(value).__name__}'
     if isinstance(value, str) and not value.strip(): return 'is empty'
+    if isinstance(value, str) and re.search('[\ud800-\udfff]', value):
+        return 'holds half a surrogate pair, which is not a character'
     if isinstance(value, list) and not all(isinstance(x, str) for x in value): return 'must hold strings only'
     return None
 

@@ -133,7 +133,7 @@ def unfinished(path:str | Path,
     with contextlib.suppress(ValueError):
         for line in lines: values.append(json.loads(line if line.endswith(b'\n') else b''))
     then = values[0].get('settings') if values and isinstance(values[0], dict) else None
-    if then is None or not all(isinstance(r, dict) and needed <= set(r) for r in values[1:]):
+    if not isinstance(then, dict) or not all(isinstance(r, dict) and needed <= set(r) for r in values[1:]):
         raise UsageError(f'{path}: exists and holds other data; name another file, or move it away')
     if changed := [f'{k} {then.get(k)}, not {now}' for k, now in settings.items() if then.get(k) != now]:
         raise UsageError(f'{path}: was begun with {changed[0]}; name another file, or remove it to start again')
