@@ -10,12 +10,12 @@ import urllib.request
 
 import pytest
 from structure import ROOT
-from test_views import NAMES
 
 CHROMIUM = next((p for name in ('chromium', 'chromium-browser', 'google-chrome') if (p := shutil.which(name))), None)
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason='no Chromium here; apt-get install chromium')
 
 
+VIEWS = ('metrics', 'runs', 'attempts', 'replay', 'mbpp')
 MAKE_VIEWS = '''
 import sys, tempfile
 from pathlib import Path
@@ -50,7 +50,7 @@ def lab(tmp_path_factory):
     for name in ('adversarial_rl', 'nbs/train', 'configs', 'data', 'checkpoints/starter', 'tests'):
         shutil.copytree(ROOT/name, root/name, ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copy(ROOT/'settings.ini', root)
-    (root/'views.ipynb').write_text(json.dumps(notebook(MAKE_VIEWS, *(f'shown[{name!r}]' for name in NAMES))))
+    (root/'views.ipynb').write_text(json.dumps(notebook(MAKE_VIEWS, *(f'shown[{name!r}]' for name in VIEWS))))
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
         port = s.getsockname()[1]
