@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(not CHROMIUM, reason='no Chromium here; apt-get 
 
 
 VIEWS = ('metrics', 'runs', 'attempts', 'replay', 'mbpp')
-MAKE_VIEWS = '''
+MAKE = '''
 import sys, tempfile
 from pathlib import Path
 sys.path[:0] = ['tests', '.']
@@ -50,7 +50,7 @@ def lab(tmp_path_factory):
     for name in ('adversarial_rl', 'nbs/train', 'configs', 'data', 'checkpoints/starter', 'tests'):
         shutil.copytree(ROOT/name, root/name, ignore=shutil.ignore_patterns('__pycache__'))
     shutil.copy(ROOT/'settings.ini', root)
-    (root/'views.ipynb').write_text(json.dumps(notebook(MAKE_VIEWS, *(f'shown[{name!r}]' for name in VIEWS))))
+    (root/'views.ipynb').write_text(json.dumps(notebook(MAKE, *(f'shown[{name!r}]' for name in VIEWS))))
     with socket.socket() as s:
         s.bind(('127.0.0.1', 0))
         port = s.getsockname()[1]
@@ -150,8 +150,8 @@ def test_every_control_of_every_view(lab, page, tmp_path):
     root, address = lab
     run_all(page, address, 'views.ipynb')
     boxes = [x for x in page.query_selector_all('.jp-OutputArea-output .widget-vbox') if x.query_selector('img')]
-    assert len(boxes) == len(NAMES)
-    for name, box in zip(NAMES, boxes):
+    assert len(boxes) == len(VIEWS)
+    for name, box in zip(VIEWS, boxes):
         box.scroll_into_view_if_needed()
         assert move_controls(page, box, name) >= 1
         picture = box.query_selector('img').bounding_box()
