@@ -18,7 +18,7 @@ SHORT = ['--device', 'cpu', '--report-to', 'none', '--mbpp-eval', 'false', '--he
          '--n-discriminator-steps', '0', '--n-generator-steps', '1', '--k-alternating-steps', '0', '--micro-batch', '4']
 TRL = ['--device', 'cpu', '--evaluation.enabled', 'false', '--wandb.enabled', 'false', '--training_args.max_steps', '1',
        '--training_args.per_device_train_batch_size', '2', '--training_args.gradient_accumulation_steps', '1',
-       '--training_args.num_generations', '2', '--training_args.max_completion_length', '16', '--prompts', 'starter']
+       '--training_args.num_generations', '2', '--training_args.max_completion_length', '16']
 
 
 def run(command, *flags):
@@ -66,6 +66,6 @@ def test_the_measures(trained, tmp_path):
         'cpu', '--output-dir', tmp_path)
 
 
-@pytest.mark.parametrize('command', ['grpo_code_execution', 'grpo_code_game'])
+@pytest.mark.parametrize('command', [['grpo_code_execution', '--prompts', 'starter'], ['grpo_code_game']])
 def test_trl_trains_it(command, tmp_path):
-    run(command, *TRL, '--model.id', MODELS[0].parent, '--output_dir', tmp_path)
+    run(*command, *TRL, '--model.id', MODELS[0].parent, '--output_dir', tmp_path)
