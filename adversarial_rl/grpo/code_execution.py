@@ -37,9 +37,10 @@ from ..learn.scoring import overflow
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #f319b0a4
 from ..mbpp.training import interval_evaluation, mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot
-from ..model.agents import as_prompt, chats
+from ..model.agents import as_prompt
 from ..model.policy import load_model, Policy
 from ..problems.curriculum import printing_prompts
+from ..problems.stages import chats
 from ..record.checkpoints import run_folders, set_aside
 from ..record.run_loop import finish_step_first, same_settings
 from ..record.tracking import progress_bar, read_metrics, Tracker

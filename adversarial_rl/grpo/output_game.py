@@ -33,7 +33,8 @@ from .code_execution import load_learner, prompt_rows, train_and_report, train_w
 from .rewards import text_of
 from .settings import CodeGameSettings, KINDS, OpponentSettings
 from ..mbpp.writers import Bare
-from ..model.agents import as_prompt, chats, Local, Source
+from ..model.agents import as_prompt, Local, Source
+from ..problems.stages import chats
 
 # %% ../../nbs/10_grpo/03_output_game.ipynb #d0f2343a
 from ..model.policy import load_model, Policy

@@ -16,10 +16,11 @@ import torch
 from ..core.errors import UsageError
 from ..grader.answers import END_MARK, program_in
 from .dataset import assertion, expected, MBPPEvalConfig, with_shown
-from ..model.agents import as_prompt, chats, Source, torch_source, Writer
+from ..model.agents import as_prompt, Source, torch_source, Writer
 from ..model.players import Generator
 from ..model.rollout import sample
 from ..problems.problem import Problem
+from ..problems.stages import chats
 
 # %% ../../nbs/08_mbpp/03_writers.ipynb #af7fd19f
 def _question(problem:Problem, shown:int)->str:

@@ -22,7 +22,7 @@ from ..grader.answers import parse_tests, program_in
 from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
 from ..learn.transcripts import Transcripts
-from .agents import chats, Source, torch_source
+from .agents import Source, torch_source
 from .policy import load_model, Policy
 from .rollout import sample
 from ..problems.curriculum import starter_problems
@@ -30,6 +30,7 @@ from ..problems.problem import Problem, split_problems
 
 # %% ../../nbs/06_model/03_players.ipynb #4c249e80
 from adversarial_rl.problems.stages import (
+    chats,
     check_limits,
     INPUT_STAGE,
     pieces,
@@ -56,7 +57,7 @@ class Player:
         key = (problem.description, problem.function_signature)
         if key not in self._pieces:
             tokenizer = self.policy.tokenizer
-            bare = not getattr(tokenizer, 'chat_template', None)   # A chat template writes its own first token
+            bare = not chats(tokenizer)   # A chat template writes its own first token
             texts = enumerate(pieces(tokenizer, problem, self.stages))
             ids = [tokenizer(text, add_special_tokens=bare and i == 0)['input_ids'] for i, text in texts]
             self._pieces[key] = ids

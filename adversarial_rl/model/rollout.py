@@ -21,7 +21,7 @@ from ..learn.scoring import check_finite, fitting
 from ..learn.transcripts import concatenate, Transcripts
 from .decoding import choose, Decoder, row_bytes
 from .policy import memory_left
-from ..problems.stages import CHAT_STOP, PLAIN_STOP
+from ..problems.stages import CHAT_STOP, chats, PLAIN_STOP
 
 # %% ../../nbs/06_model/02_rollout.ipynb #ffa90389
 class _Step(NamedTuple):
@@ -78,8 +78,7 @@ class _StageEnds:
     "Recognises the tokens that end a stage."
     def __init__(self, policy, stop:str|None): # `stop` as in `sample`
         self.tokenizer = tokenizer = policy.tokenizer
-        chat = getattr(tokenizer, 'chat_template', None)
-        self.stop: str = stop if stop is not None else CHAT_STOP if chat else PLAIN_STOP
+        self.stop: str = stop if stop is not None else CHAT_STOP if chats(tokenizer) else PLAIN_STOP
         self.window = max(6, len(self.stop))
         named = getattr(policy.model.generation_config, 'eos_token_id', None) or []
         ids = {tokenizer.eos_token_id, *([named] if isinstance(named, int) else named)} - {None}

@@ -4,7 +4,8 @@
 
 # %% auto #0
 __all__ = ['REASONING_STAGES', 'PLAN_STAGE', 'STAGES', 'TEST_STAGE', 'INPUT_STAGE', 'PLAIN_STOP', 'CHAT_STOP', 'ReasoningStage',
-           'stages_named', 'stage_limits', 'check_limits', 'plain_pieces', 'chat_pieces', 'pieces', 'user_turn']
+           'stages_named', 'stage_limits', 'check_limits', 'plain_pieces', 'chat_pieces', 'chats', 'pieces',
+           'user_turn']
 
 # %% ../../nbs/02_problems/02_stages.ipynb #3808d940
 from collections.abc import Sequence
@@ -112,12 +113,16 @@ def chat_pieces(tokenizer,  # Of transformers, with a chat template
     return (text + stages[-1].opening).split(_ANSWER)
 
 # %% ../../nbs/02_problems/02_stages.ipynb #7c1be2d3
+def chats(tokenizer)->bool:
+    "Whether a model has a chat template, so that prompts are user's turns."
+    return bool(getattr(tokenizer, 'chat_template', None))
+
 def pieces(tokenizer,                         # With or without a chat template
            problem:Problem,
            stages:Sequence[ReasoningStage]    # In order
           )->list[str]:                       # One text a stage; what the player writes goes after each
     "The fixed text before each stage."
-    if not getattr(tokenizer, 'chat_template', None): return plain_pieces(problem, stages)
+    if not chats(tokenizer): return plain_pieces(problem, stages)
     named = [replace(s, instruction=s.instruction.replace('{name}', problem.function_name)) for s in stages]
     return chat_pieces(tokenizer, problem, named)
 

@@ -15,8 +15,9 @@ import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from ..core.statistics import bootstrap, Interval
-from ..model.agents import chats, prompt_ids
+from ..model.agents import prompt_ids
 from ..model.policy import Policy
+from ..problems.stages import chats
 from .board_games import begin, BoardPlayer, is_open, load_game, Match, name_of, play, see, solve
 
 # %% ../../nbs/11_selfplay/04_strength.ipynb #c4d011c6
