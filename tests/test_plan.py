@@ -14,7 +14,7 @@ from adversarial_rl.game.plan import CARDS, model_config, plan_run, PlanConfig
 from adversarial_rl.game.trainer import train
 from adversarial_rl.model.footprint import GB, peak, shaped_config
 
-PLANNED = ['t4', '2xt4', 'p100_v100', '24gb', 'a100', 'h100']
+PLANNED = ['t4', 'two_stages', '2xt4', 'p100_v100', '24gb', 'a100', 'h100']
 KINDS = [TrainingConfig, PPOConfig, EvaluationConfig]
 
 
@@ -61,11 +61,14 @@ def test_the_comment_of_a_configuration_is_its_plan(name, no_network, capsys):
 
 @pytest.mark.parametrize('name', PLANNED)
 def test_a_configuration_fits_its_gpu_and_is_for_a_real_model(name):
-    gpu, = re.findall(r'--gpu (\w+)', ' '.join(comment_of(name)))
-    config, plan = of_file(name, gpu=gpu)
+    flags = ' '.join(comment_of(name))
+    gpu, gpus = re.search(r'--gpu (\w+)', flags)[1], re.search(r'--gpus (\d)', flags)
+    config, plan = of_file(name, gpu=gpu, gpus=int(gpus[1]) if gpus else 1)
     assert peak(plan.memory) / GB < .75 * CARDS[gpu].memory and plan.minutes < 9 * 60
-    assert config.problems_file == 'mbpp' and config.stages_together and config.max_new_tokens['tests'] >= 300
-    assert config.max_new_tokens['code'] >= 300 and min(plan.updates.values()) >= 80 and config.group_size == 8
+    assert config.problems_file == 'mbpp' and config.max_new_tokens['tests'] >= 300
+    stages = ('plan', 'code') if name == 'two_stages' else TrainingConfig().stages   # Five, one after another
+    assert tuple(config.stages) == stages and config.stages_together == (name == 'two_stages')
+    assert config.max_new_tokens['code'] >= 300 and min(plan.updates.values()) >= 60 and config.group_size == 8
 
 
 def test_what_a_plan_counts_is_what_a_run_does(tmp_path):
