@@ -8,6 +8,7 @@ from pathlib import Path
 
 import processes
 import pytest
+import test_kill
 import test_mbpp
 
 MODELS = sorted(Path(os.environ.get('REAL_MODELS') or os.devnull).glob('*/model.safetensors'), key=os.path.getsize)
@@ -69,3 +70,11 @@ def test_the_measures(trained, tmp_path):
 @pytest.mark.parametrize('command', [['grpo_code_execution', '--prompts', 'starter'], ['grpo_code_game']])
 def test_trl_trains_it(command, tmp_path):
     run(*command, *TRL, '--model.id', MODELS[0].parent, '--output_dir', tmp_path)
+
+
+def test_killed_anywhere_equals_never_stopped(tmp_path):
+    def start(folder, *flags):
+        return processes.Command('run_training', *SHORT, '--generator-model', MODELS[0].parent, '--discriminator-model',
+                                 MODELS[0].parent, '--save-steps', '1', '--output-dir', folder/'out', '--checkpoint-dir',
+                                 folder/'ck', *flags, cwd=folder)
+    test_kill.killed(tmp_path, start, 10, step=5.)
