@@ -74,7 +74,7 @@ def test_trl_trains_it(command, tmp_path):
 
 def test_killed_anywhere_equals_never_stopped(tmp_path):
     def start(folder, *flags):
-        return processes.Command('run_training', *SHORT, '--generator-model', MODELS[0].parent, '--discriminator-model',
-                                 MODELS[0].parent, '--save-steps', '1', '--output-dir', folder/'out', '--checkpoint-dir',
-                                 folder/'ck', *flags, cwd=folder)
+        both = [x for name in ('generator', 'discriminator') for x in (f'--{name}-model', MODELS[0].parent)]
+        return processes.Command('run_training', *SHORT, *both, '--save-steps', '1', '--output-dir', folder/'out',
+                                 '--checkpoint-dir', folder/'ck', *flags, cwd=folder)
     test_kill.killed(tmp_path, start, 10, step=5.)
