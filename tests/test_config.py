@@ -95,7 +95,9 @@ def test_a_flag_wins_over_all_other_sources(somewhere, monkeypatch):
 @pytest.mark.parametrize('text, message', [
     ('share: 7', 'share 7.0: must be at most 1'), ('share: much', 'share much: must be a finite number'),
     ('shares: 1', "'shares': not a setting, the closest is 'share'"), ('share: [1', 'is not valid YAML'),
-    ('checkpoint: {a: 1}', "checkpoint {'a': 1}: must be a single value"), ('- 1', 'must hold "setting: value"')])
+    ('checkpoint: {a: 1}', "checkpoint {'a': 1}: must be a single value"), ('- 1', 'must hold "setting: value"'),
+    ('questions: 010', 'questions: YAML reads 010 as 8; write a decimal'), ('questions: 1:30', 'questions: .* as 90;'),
+    ('checkpoint: 2026-01-02', 'checkpoint: YAML reads'), ('a: {b: [1, 0x10]}', 'b: YAML reads 0x10 as 16')])
 def test_a_mistake_in_a_file_names_the_file(text, message, somewhere):
     (somewhere/'run.yaml').write_text(text)
     with pytest.raises(UsageError, match=f'^--config run.yaml: {message}') as error: read('--config', 'run.yaml')
