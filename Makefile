@@ -47,7 +47,7 @@ lint: .venv/installed-dev
 
 # The tables of several seeds, also those in RESULTS.md: five of the main job, three of the others (about two hours).
 TRAININGS := grpo_code_execution grpo_code_game spiral_self_play spiral_kuhn
-seeds: .venv/installed-games
+seeds: .venv/installed
 	$(LAB) nbs/experiments/01_seeds.ipynb --what run_training --seeds 0 1 2 3 4 --results RESULTS.md nbs/experiments/01_seeds.ipynb
 	for what in $(TRAININGS); do \
 	  $(LAB) nbs/experiments/01_seeds.ipynb --what $$what --results RESULTS.md nbs/experiments/01_seeds.ipynb || exit; done
@@ -67,7 +67,7 @@ bench: .venv/installed
 	$(LAB) nbs/experiments/11_bench_models.ipynb --results nbs/experiments/11_bench_models.ipynb
 
 # The bundled models, trained again from random weights, seed 0.
-starter: .venv/installed-games
+starter: .venv/installed
 	$(LAB) nbs/experiments/07_starters.ipynb game --seed 0
 	$(LAB) nbs/experiments/07_starters.ipynb printing --seed 0
 	$(LAB) nbs/experiments/07_starters.ipynb games --seed 0
@@ -84,10 +84,6 @@ starter: .venv/installed-games
 
 .venv/installed-dev: .venv/installed
 	$(PIP) -e '.[train,dev,tracking]'
-	@touch $@
-
-.venv/installed-games: .venv/installed
-	$(PIP) -e '.[train,games]'
 	@touch $@
 
 # The page where one plays, in output/page, for any web server. Needs npm, which Pyodide comes from.

@@ -11,7 +11,7 @@ cfg = ini['DEFAULT']
 name = cfg['lib_name']
 folders = ('data', 'configs', 'checkpoints/starter', 'checkpoints/starter_printing', 'checkpoints/starter_games')
 shipped = {f'{name}.shipped.{folder.replace("/", ".")}': folder for folder in folders}
-extras = ('train', 'dev', 'bench', 'plus', 'tracking', 'server', 'games', 'verifiers', 'lm_eval', 'inspect', 'openenv')
+extras = ('train', 'dev', 'bench', 'plus', 'tracking', 'server', 'verifiers', 'lm_eval', 'inspect', 'openenv')
 
 setup(
     name=name,
