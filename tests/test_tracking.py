@@ -80,6 +80,7 @@ def offline(tmp_path_factory):
 def test_wandb_offline_gets_the_metrics(offline):
     folder, done = offline
     path, = (folder/'out'/'wandb').glob('offline-run-*/*.wandb')
+    assert f"logged to W&B: {folder/'out'/'wandb'}" in done.stderr.splitlines()
     assert (folder/'out'/'wandb_id').read_text() in path.name
     sent, rows = wandb_history(path), metrics(folder)
     assert [row['_step'] for row in sent] == [row['step'] for row in rows] == list(range(10))
@@ -131,6 +132,18 @@ def test_a_library_that_is_not_installed_is_one_line(tmp_path, monkeypatch, capf
     monkeypatch.setattr(tracking, 'installed', lambda name: '')
     assert run_training.main(arguments(tmp_path, '--report-to', 'wandb')) == 2
     assert 'pip install wandb' in capfd.readouterr().err.strip().splitlines()[-1]
+
+
+def test_with_a_key_and_without_the_package_a_line_says_so(tmp_path, monkeypatch, capsys):
+    from adversarial_rl.core import machine
+    from adversarial_rl.record.tracking import Tracker
+    monkeypatch.setenv('WANDB_API_KEY', 'key')
+    monkeypatch.setattr(machine, 'installed', lambda name: '')
+    Tracker(tmp_path, report_to='auto')
+    assert capsys.readouterr().err == 'not logged to W&B: it is not installed; pip install wandb\n'
+    monkeypatch.delenv('WANDB_API_KEY')
+    Tracker(tmp_path, report_to='auto')
+    assert not capsys.readouterr().err
 
 
 def read_terminal(terminal):

@@ -85,8 +85,11 @@ class Tracker:
         rows = rows_before(self.path, first_step, recent) or []
         write_whole(self.path, ''.join(json.dumps(r) + '\n' for r in rows).encode())
         self.run: Any = None
-        if not uses_wandb(report_to): return
-        with self._or_without_wandb(): self.run = wandb_run(self.folder, first_step if rows else 0, settings or {})
+        if uses_wandb(report_to):
+            with self._or_without_wandb(): self.run = wandb_run(self.folder, first_step if rows else 0, settings or {})
+            if self.run: print(f"logged to W&B: {self.run.url or self.folder/'wandb'}", file=sys.stderr)
+        elif report_to == 'auto' and os.environ.get('WANDB_API_KEY'):
+            print(f'not logged to W&B: {wandb_mode()[1]}', file=sys.stderr)
 
     def write(self, row:dict[str, Any])->dict[str, Any]:
         "Write one row everywhere and return it as it was written: numbers that are not finite become null."
