@@ -213,6 +213,6 @@ def test_outside_a_terminal_a_wait_is_a_line_now_and_then_and_short_work_is_sile
     with LongWait('sampling', 10, 'token', after=.01, every=.002) as wait:
         wait.done = 5
         while 'sampling' not in (said := capsys.readouterr().err): pass
-    assert re.fullmatch(r'(sampling:  50%\|.*\| 5/10 \[.*\d token/s\]\n)+', said)
+    assert re.fullmatch(r'(sampling:  50%\|.*\| 5/10 \[.*\dtoken/s\]\n)+', said)
     with pytest.raises(KeyboardInterrupt), LongWait('sampling', 10, 'token', after=.01) as wait: raise KeyboardInterrupt
     assert not wait.thread.is_alive()

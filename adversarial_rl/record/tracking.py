@@ -168,12 +168,12 @@ class LongWait:
 
     def __str__(self)->str:
         n, seconds = int(self.done), time.time() - self.start
-        return tqdm.format_meter(n, int(self.total), seconds, unit=f' {self.unit}', prefix=self.what, ncols=100)
+        return tqdm.format_meter(n, int(self.total), seconds, unit=self.unit, prefix=self.what, ncols=100)
 
     def _show(self)->None:
         "What the bar's own thread does: a single call of PyTorch may take a minute."
         if self.over.wait(self.after): return
-        with tqdm(desc=self.what, total=int(self.total), unit=f' {self.unit}', leave=False, dynamic_ncols=True,
+        with tqdm(desc=self.what, total=int(self.total), unit=self.unit, leave=False, dynamic_ncols=True,
                   file=sys.stderr, disable=not self.watched) as bar:
             bar.start_t = self.start
             while not self.over.is_set():
