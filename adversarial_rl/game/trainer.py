@@ -255,7 +255,8 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
         p = trainer.platform
         print(f'{p.name}, {p.device}, {cores_text(p.cores)}, {p.dtype}; {len(trainer.training)} training and '
               f'{len(trainer.held_out)} held-out problems; {trainer.steps} steps', flush=True)
-        if p.device == 'cpu' and is_large(config.generator_model): print(*_cost(trainer, evaluation), sep='\n', flush=True)
+        if p.device == 'cpu' and is_large(config.generator_model):
+            print(*_cost(trainer, evaluation), sep='\n', flush=True)
         run_loop.resume_or_begin(trainer, saved)
         gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)
