@@ -31,7 +31,7 @@ from .opponents import OpponentPool, playing_as
 from . import round as rounds
 from .plan import memory_line, minutes_line, plan_run, PlanConfig
 from .schedule import schedule, Step
-from ..grader.pool import isolated, sandbox_report
+from ..grader.pool import isolated, sandbox_report, use_modules
 from ..learn.ppo import Learner
 from ..mbpp.training import interval_evaluation, problems_of
 from ..measure.held_out import evaluate_players, Visible
@@ -248,6 +248,7 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
                 evaluation:EvaluationConfig)->dict[str, Any]:
     "`train` in this process."
     saved = run_loop.check_start(config, (Generator.name, Discriminator.name))
+    use_modules(config.modules)
     _check_isolation(config.require_isolation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     with enough_memory('choose smaller models, or another --device'):

@@ -28,6 +28,7 @@ from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
 from ..core.files import write_json
 from ..core.machine import Platform, platform
 from ..core.settings import check
+from ..grader.pool import use_modules
 from ..grader.suites import solved_problems
 from ..grader.test_cases import entry_points
 from .rewards import execution_rewards, test_rewards
@@ -263,6 +264,7 @@ def train_and_report(s:TRLSettings,
 def train(s:GRPOSettings)->dict[str, Any]:
     "GRPO with rewards for how programs end, and for passed tests if `tests_weight` is positive."
     check(s)
+    use_modules(s.modules)
     rows = prompt_rows(s.prompts, s.evaluation.mbpp_dataset_path)
     if not s.tests_weight: return train_with_trl(s, rows, [execution_rewards])
     s = replace(s, training_args=s.training_args | dict(reward_weights=[1., s.tests_weight]))
