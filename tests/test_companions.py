@@ -6,6 +6,8 @@ import shutil
 import pytest
 from structure import ROOT
 
+from adversarial_rl.core.machine import Platform
+
 TRAIN = ROOT/'nbs'/'train'
 BOOKS = sorted(TRAIN.glob('*.ipynb'))
 
@@ -32,3 +34,16 @@ def test_it_runs_quick(nb, monkeypatch):
     NotebookClient(book, timeout=600, kernel_name='python3', resources=resources).execute()
     outputs = [o for c in book.cells if c.cell_type == 'code' for o in c.outputs]
     assert not [o.text for o in outputs if o.get('name') == 'stderr']
+
+
+@pytest.mark.parametrize('name', ['02_train_adversarial', '07_evaluate_mbpp'])
+def test_a_real_model_is_trained_or_measured_only_if_one_asks(name):
+    "Also on a GPU: the flag stands among the parameters, with what it costs, and is off."
+    flags, = [source for source, c in cells(TRAIN/f'{name}.ipynb') if 'parameters' in c['metadata'].get('tags', [])]
+    assert 'REAL_MODEL = False   # True' in flags and 'hour' in flags
+    sources = [source for source, _ in cells(TRAIN/f'{name}.ipynb')]
+    namespace = dict(machine=Platform('cuda', 'T4', 'float16', 2, 15., 'colab', (7, 5)), QUICK=False, real='real',
+                     size='1.5B', REAL_MODEL=False)
+    chosen, = [line for source in sources for line in source.splitlines() if 'REAL_MODEL and not QUICK' in line]
+    exec(chosen, namespace)
+    assert 'starter' in namespace[chosen.split(' = ')[0]]

@@ -134,6 +134,7 @@ def test_a_signal_saves_and_ends(number, tmp_path):
     (code_game, ['--opponent.kind', 'frozn'], 'must be one of frozen'),
     (code_game, ['--opponent.kind', 'model'], 'opponent.id'),
     (grpo, ['--training_args.output_dir', 'x'], '--output-dir sets it'),
+    (grpo, ['--modules', 'no_such_package'], 'no_such_package is not installed here'),
     (code_game, ['--model.lora_rank', '0'], 'needs an adapter')])
 def test_mistakes_are_one_line(module, more, message, tmp_path, capsys):
     assert module.main(flags(module, tmp_path/'o', *more)) == 2

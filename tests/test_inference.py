@@ -286,6 +286,7 @@ def test_a_checkpoint_made_on_a_gpu_runs_on_a_cpu_but_is_not_resumed_there(train
     (['--problems-file', 'starter'], '--problems-file is for --batch'),
     ([*ONE, '--attempts', '0'], 'must be at least 1'),
     ([*ONE, '--device', 'cuda:99'], '--device'),
+    ([*ONE, '--modules', 'no_such_package'], 'no_such_package is not installed here'),
     ([*ONE, '--output', '/tmp'], '--output /tmp: is not a regular file'),
     ([*ONE, '--output', '/proc/nowhere/o.json'], 'cannot be written to')])
 def test_a_mistake_is_one_line_and_exit_code_2(trained, flags, message, capfd):

@@ -199,6 +199,7 @@ def test_a_slurm_job_gets_a_copy_in_its_logs(tmp_path, copy, monkeypatch):
     (['--model', 'constants', '--shown-tests', '3'], 'leaves no hidden test'),
     (['--model', 'starter', '--samples', '0', '--no-greedy'], 'nothing to do'),
     (['--checkpoint', 'absent.pt'], 'no such checkpoint'),
+    (['--model', 'constants', '--modules', 'no_such_package'], 'no_such_package is not installed here'),
     (['--model', 'nobody/none'], 'use the bundled one'),
     (['--model', 'constants', '--output-dir', '/proc/x'], 'cannot be written')])
 def test_mistakes(tmp_path, copy, flags, message, capfd, monkeypatch):

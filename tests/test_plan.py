@@ -10,6 +10,7 @@ from adversarial_rl.core.config import parse_config
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import EvaluationConfig, PPOConfig, TrainingConfig
+from adversarial_rl.game import plan, trainer
 from adversarial_rl.game.plan import CARDS, model_config, plan_run, PlanConfig
 from adversarial_rl.game.trainer import train
 from adversarial_rl.model.footprint import GB, peak, shaped_config
@@ -109,3 +110,37 @@ def test_qwen_sizes_are_built_in(size, no_network):
     for name in (f'Qwen/Qwen2.5-Coder-{size}-Instruct', f'Qwen/Qwen2.5-{size}'):
         assert model_config(name).to_dict() == shaped_config(size).to_dict()
     with pytest.raises(UsageError): model_config('Qwen/Qwen3-8B')
+
+
+CPU = ['--config', 'configs/cpu_qwen.yaml']
+
+
+def test_a_plan_for_a_cpu_times_this_machine(no_network, capsys):
+    "As the configuration's device says; twice the steps take twice the minutes, and float32 twice the memory."
+    assert main(CPU) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].startswith('Qwen/Qwen2.5-Coder-0.5B-Instruct in float32 on ') and 'T4' not in lines[0]
+    assert re.fullmatch(r'memory: \d+\.\d of \d+\.\d GB, (fits|DOES NOT FIT: .*)', lines[1])
+    assert re.fullmatch(r'minutes: about \d+ \(sampling \d+, updates \d+, grading \d+, evaluations \d+\)', lines[-1])
+
+
+def test_minutes_on_a_cpu_follow_from_what_was_timed(monkeypatch):
+    "Half the bandwidth and half the speed: twice the seconds, but for the fixed time of a layer and the grading."
+    def seconds(share):
+        card = plan.Card('a CPU', 16, 1e-3 * share, 1e-3 * share, is_cpu=True)
+        monkeypatch.setattr(plan, 'timed_cpu', lambda dtype: card)
+        config, ppo, evaluation = parse_config(KINDS, CPU, '')
+        return plan_run(config, ppo, evaluation, PlanConfig()).seconds
+    one, half = seconds(1), seconds(.5)
+    assert half['updates'] == pytest.approx(2 * one['updates'])
+    assert half['sampling'] == pytest.approx(2 * one['sampling'], rel=.01) and half['grading'] == one['grading']
+
+
+def test_a_run_of_a_real_model_on_a_cpu_says_its_memory_and_minutes_first(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(trainer, 'is_large', lambda model: True)
+    config, ppo = small(tmp_path, stages=('code',), held_out=2, n_discriminator_steps=0,
+                        report_to='none')
+    train(config, ppo)
+    lines = capsys.readouterr().out.splitlines()
+    assert re.fullmatch(r'memory: \d+\.\d of \d+\.\d GB, fits', lines[1])
+    assert re.fullmatch(r'minutes: about 0 \(.*evaluations 0\), as fast as this CPU is now', lines[2])

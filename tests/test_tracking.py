@@ -15,6 +15,8 @@ import processes
 import pytest
 from small import arguments, metrics, untimed
 
+from adversarial_rl.record.tracking import LongWait
+
 SECRETS = dict(WANDB_API_KEY='5e27' * 10, HF_TOKEN='hf_' + 'Sentinel' * 4)
 DOTENV = 'dotenvSentinel' * 3
 
@@ -177,3 +179,53 @@ def test_a_terminal_shows_progress_and_ctrl_c_reaches_wandb_too(tmp_path):
     bar = rf'(informal|structured) · (discriminator|generator): .*/505 \[{took}<{took}, ' \
           r'.*generator -?\d\.\d\d discriminator -?\d\.\d\d validity \d'
     assert re.search(bar, text), text
+
+
+def in_a_terminal(*command, cwd):
+    "What a command writes to a terminal of 100 columns as its stderr, and its stdout."
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack('HHHH', 24, 100, 0, 0))
+    process = subprocess.Popen(command, stderr=theirs, stdout=subprocess.PIPE, cwd=cwd, text=True)
+    os.close(theirs)
+    shown = b''.join(read_terminal(ours)).decode()
+    assert process.wait(300) == 0, shown
+    return shown, process.stdout.read()
+
+
+AT_ONCE = 'from adversarial_rl.record.tracking import LongWait; LongWait.__init__.__defaults__ = 0., .01; '
+
+
+def test_every_long_wait_of_a_run_shows_its_rate_and_the_time_left(tmp_path):
+    "What would be long with a real model: measuring before the first step, sampling, and both players' updates."
+    code = AT_ONCE + 'import sys; from adversarial_rl.game.trainer import main; sys.exit(main(sys.argv[1:]))'
+    shown, printed = in_a_terminal(sys.executable, '-c', code, *arguments(tmp_path), cwd=tmp_path)
+    for what in ('measuring the players: .*[0-3]/4', r'sampling: .*\d+/\d+', r'updating the discriminator: .*/\d+',
+                 r'updating the generator: .*/\d+'):
+        assert re.search(what + r' \[\d\d:\d\d<', shown), what
+    assert shown.index('measuring') < shown.index('updating') and '│' not in printed and 'sampling:' not in printed
+
+
+def test_a_wait_ends_without_a_trace_below_the_bar_of_the_steps(tmp_path):
+    code = AT_ONCE + '''
+from adversarial_rl.record.tracking import progress_bar
+import time
+with progress_bar(2) as bar, LongWait('sampling', 10, 'token') as wait:
+    wait.done = 5
+    time.sleep(.2)
+'''
+    shown, _ = in_a_terminal(sys.executable, '-c', code, cwd=tmp_path)
+    first, *drawn = shown.split('\r\n')
+    assert '0/2' in first and any(re.search(r'sampling:  50%.* 5/10 .*token/s', line) for line in drawn)
+    last = [row for row in shown.split('\r') if 'sampling' in row or not row.strip()]
+    assert not last[-1].strip(), shown
+
+
+def test_outside_a_terminal_a_wait_is_a_line_now_and_then_and_short_work_is_silent(capsys):
+    with LongWait('sampling', 10, 'token'): pass
+    assert capsys.readouterr().err == ''
+    with LongWait('sampling', 10, 'token', after=.01, every=.002) as wait:
+        wait.done = 5
+        while 'sampling' not in (said := capsys.readouterr().err): pass
+    assert re.fullmatch(r'(sampling:  50%\|.*\| 5/10 \[.*\dtoken/s\]\n)+', said)
+    with pytest.raises(KeyboardInterrupt), LongWait('sampling', 10, 'token', after=.01) as wait: raise KeyboardInterrupt
+    assert not wait.thread.is_alive()

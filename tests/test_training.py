@@ -12,8 +12,10 @@ import torch
 from small import arguments as few_steps, metrics, results, small, untimed, wait_for_lines
 from test_data import DOUBLE
 
+from adversarial_rl.core.commands import run_training as main
 from adversarial_rl.core.files import resource
 from adversarial_rl.game.trainer import AdversarialTrainer, train
+from adversarial_rl.grader.pool import use_modules
 from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.stages import REASONING_STAGES
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
@@ -133,6 +135,19 @@ def test_two_base_models_and_a_problems_file(tmp_path, qwen, tokenizer):
     assert train(c, ppo)['steps'] == 10
 
 
+ARRAYS = DOUBLE | dict(
+    reference_solution='import numpy\n\ndef double(n):\n    return int(numpy.array([n, n]).sum())')
+
+
+def test_programs_may_import_the_modules_that_are_named(tmp_path, capfd):
+    "A reference that needs numpy fails without it, and a resumed run has it again."
+    (tmp_path/'arrays.json').write_text(json.dumps(dict(problems=[ARRAYS, ARRAYS | dict(id='two')])))
+    flags = arguments(tmp_path, '--problems-file', str(tmp_path/'arrays.json'), *ONLY_GENERATOR, '--stages', 'code')
+    assert main(flags) == 2 and "field 'reference_solution' fails" in capfd.readouterr().err
+    try: assert main([*flags, '--modules', 'numpy']) == 0 == main([*flags, '--modules', 'numpy', '--resume'])
+    finally: use_modules(())
+
+
 @pytest.fixture(scope='module')
 def broken_files(tmp_path_factory):
     "A folder with files that run_training must refuse."
@@ -164,11 +179,11 @@ def broken_files(tmp_path_factory):
     (' '.join(['--n-generator-steps 0', *ONLY_GENERATOR]), 'nothing to do'),
     ('--device tpu' if torch.cuda.is_available() else '--device cuda', '--device'),
     ('--device cpu:abc', '--device cpu:abc'),
+    ('--modules numpy no_such_package', 'no_such_package is not installed here'),
     ('--output-dir {folder}/file/out', 'cannot be written'),
     ('--config {folder}/list.yaml', 'must be a finite number'),
     ('--resume --checkpoint-dir {folder}/none', 'no checkpoint to go on from')])
 def test_a_mistake_is_one_line_and_exit_code_2(tmp_path, broken_files, flags, message, capfd):
-    from adversarial_rl.core.commands import run_training as main
     code = main(arguments(tmp_path, *flags.format(folder=broken_files).split()))
     err = capfd.readouterr().err
     assert code == 2 and message in err

@@ -110,11 +110,13 @@ def enough_memory(advice:str # What to do, with the flags to lower
 
 # %% ../../nbs/01_core/01_errors.ipynb #193ef3e9
 def quiet_libraries():
-    "Switch off transformers' progress bars and FutureWarnings."
+    "Switch off transformers' progress bars and FutureWarnings; in a terminal a download shows its own."
     import warnings
 
+    from huggingface_hub.utils import enable_progress_bars
     from transformers.utils import logging
     logging.disable_progress_bar()
+    if sys.stderr.isatty(): enable_progress_bars()
     warnings.filterwarnings('ignore', category=FutureWarning)
 
 # %% ../../nbs/01_core/01_errors.ipynb #9e565097

@@ -6,8 +6,8 @@
 __all__ = ['Config', 'TokenLimit', 'DTYPES', 'DTYPE_HELP', 'QWEN', 'GRADED_ON', 'DISCRIMINATOR_REWARDS', 'WRITES',
            'ROLE_BASELINES', 'setting', 'flag', 'as_flag', 'prefix', 'check', 'MachineConfig', 'PolicyConfig',
            'RunConfig', 'PPOConfig', 'with_defaults', 'PlayersConfig', 'ProblemsConfig', 'TranscriptConfig',
-           'ScheduleConfig', 'RoundConfig', 'RewardConfig', 'TrainingConfig', 'EvaluationConfig', 'CheckpointConfig',
-           'SubjectConfig', 'TesterConfig', 'QuestionConfig', 'InferenceConfig']
+           'ScheduleConfig', 'ProgramsConfig', 'RoundConfig', 'RewardConfig', 'TrainingConfig', 'EvaluationConfig',
+           'CheckpointConfig', 'SubjectConfig', 'TesterConfig', 'QuestionConfig', 'InferenceConfig']
 
 # %% ../../nbs/01_core/02_settings.ipynb #ebac1394
 import dataclasses
@@ -227,7 +227,13 @@ class ScheduleConfig:
 
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a09
 @dataclass
-class RoundConfig:
+class ProgramsConfig:
+    "Programs under test"
+    modules: Sequence[str] = setting(
+        (), 'installed packages that programs and tests may import besides the standard library, such as numpy')
+
+@dataclass
+class RoundConfig(ProgramsConfig):
     "One round"
     problems_per_step: int = setting(8, 'problems in a round', 1, 10000)
     group_size: int = setting(4, 'transcripts of the learning player for each problem', 2, 1000)
@@ -317,7 +323,7 @@ class QuestionConfig:
 # %% ../../nbs/01_core/02_settings.ipynb #df0200e1
 @dataclass
 @with_defaults(generator_model='', discriminator_model='', problems_file='')
-class InferenceConfig(QuestionConfig, PlayersConfig, ProblemsConfig, CheckpointConfig):
+class InferenceConfig(QuestionConfig, PlayersConfig, ProblemsConfig, ProgramsConfig, CheckpointConfig):
     "The answer"
     attempts: int = setting(1, "programs written for each problem; the one shown is chosen by --tests and by the "
                                "discriminator's tests", 1, 1000)

@@ -27,7 +27,7 @@ from ..core.settings import InferenceConfig
 from ..core.source import parse_source
 from ..core.statistics import bootstrap
 from ..grader.grading import grade_many, grade_matrix
-from ..grader.pool import Job
+from ..grader.pool import Job, use_modules
 from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
 from ..model.players import checksum, Discriminator, load_trained, Players
@@ -200,7 +200,7 @@ _BATCH_SETTINGS = ('execute_tests', 'attempts', 'max_tokens', 'temperature', 'to
 def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:InferenceConfig
                )->list[dict[str, Any]]: # One result for each problem
     "Solve every problem that `path` does not hold yet; raises `UsageError` if it holds another job's results."
-    settings = {k: getattr(c, k) for k in _BATCH_SETTINGS}
+    settings = {k: getattr(c, k) for k in _BATCH_SETTINGS} | (dict(modules=list(c.modules)) if c.modules else {})
     settings |= dict(problems=fingerprint(problems), checkpoint=checksum(c.checkpoint))
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
@@ -263,6 +263,7 @@ def _load_players(c:InferenceConfig)->Players:
 # %% ../../nbs/09_game/05_inference.ipynb #3cc777fb
 def run(c:InferenceConfig)->None:
     "The command `run_inference`."
+    use_modules(c.modules)
     problems, output = _read_problems(c), _output_file(c)
     alone = locked(_lines_file(output), f'--output {output}') if c.batch and output else contextlib.nullcontext()
     with alone, enough_memory('lower --attempts or --max-tokens'):   # No other batch appends to the same file

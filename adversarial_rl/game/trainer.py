@@ -21,7 +21,7 @@ from ..core.commands import run_training as main
 from ..core.config import save_config
 from ..core.errors import enough_memory, UsageError
 from ..core.files import write_json
-from ..core.machine import cores_text, Platform
+from ..core.machine import cores_text, is_large, Platform
 from ..core.parallel import gathered, is_first_process, join, one_writes
 from ..core.settings import as_flag, check, EvaluationConfig, PPOConfig, TrainingConfig
 from ..core.statistics import Interval
@@ -29,8 +29,9 @@ from .opponents import OpponentPool, playing_as
 
 # %% ../../nbs/09_game/03_trainer.ipynb #f7c27b1d
 from . import round as rounds
+from .plan import memory_line, minutes_line, plan_run, PlanConfig
 from .schedule import schedule, Step
-from ..grader.pool import isolated, sandbox_report
+from ..grader.pool import isolated, sandbox_report, use_modules
 from ..learn.ppo import Learner
 from ..mbpp.training import interval_evaluation, problems_of
 from ..measure.held_out import evaluate_players, Visible
@@ -210,6 +211,12 @@ def _check_isolation(required:bool)->None:
                          'run where the kernel has seccomp, or in a container')
     print(f'warning: on this machine a program under test could {ways}', file=sys.stderr)
 
+def _cost(trainer:AdversarialTrainer, evaluation:EvaluationConfig)->tuple[str, str]:
+    "Lines with the memory and the minutes of a whole run on this CPU."
+    config, assumed = replace(trainer.config, dtype=trainer.platform.dtype), PlanConfig(gpu='cpu')
+    plan = plan_run(config, trainer.ppo, evaluation, assumed, trainer.pair.generator.policy.model.config)
+    return memory_line(plan), f'{minutes_line(plan)}, as fast as this CPU is now'
+
 def _results(trainer:AdversarialTrainer, after:dict[str, Interval], metrics:list[dict[str, Any]])->dict[str, Any]:
     "Held-out figures before and after, with the bounds of their intervals, and totals over the metrics of all steps."
     held_out: dict[str, Any] = dict(problems=len(trainer.held_out))
@@ -241,6 +248,7 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
                 evaluation:EvaluationConfig)->dict[str, Any]:
     "`train` in this process."
     saved = run_loop.check_start(config, (Generator.name, Discriminator.name))
+    use_modules(config.modules)
     _check_isolation(config.require_isolation)
     mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     with enough_memory('choose smaller models, or another --device'):
@@ -248,6 +256,8 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
         p = trainer.platform
         print(f'{p.name}, {p.device}, {cores_text(p.cores)}, {p.dtype}; {len(trainer.training)} training and '
               f'{len(trainer.held_out)} held-out problems; {trainer.steps} steps', flush=True)
+        if p.device == 'cpu' and is_large(config.generator_model):
+            print(*_cost(trainer, evaluation), sep='\n', flush=True)
         run_loop.resume_or_begin(trainer, saved)
         gathered(trainer.step)   # All processes have read the files that the first may now replace
     save_config(output, config, ppo, evaluation)

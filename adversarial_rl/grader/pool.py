@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['LIBRARY', 'ATTEMPTS', 'NEEDS', 'Job', 'Report', 'sheet', 'planned', 'may_share', 'Template', 'Order', 'Feeder',
-           'Templates', 'Sandbox', 'default_sandbox', 'sandbox_report', 'isolated']
+           'Templates', 'Sandbox', 'use_modules', 'default_sandbox', 'sandbox_report', 'isolated']
 
 # %% ../../nbs/03_grader/12_pool.ipynb #8cd586f9
 import atexit
@@ -423,13 +423,23 @@ class Sandbox(Templates):
 
 # %% ../../nbs/03_grader/12_pool.ipynb #b3d74e0a
 _default:Sandbox|None = None
+_modules:tuple[str, ...] = ()           # That programs may import in the default pool
 _locks:dict[int, threading.Lock] = {}   # Process number -> its lock; a fork may copy one that a thread holds
+
+def use_modules(names:Iterable[str]): # Installed packages
+    "Programs and tests of the shared pool may import these from now on; raises `UsageError` for one that is missing."
+    global _modules
+    if tuple(names) == _modules: return
+    choose(names)
+    _modules = tuple(names)
+    if _default: _default.close()
 
 def default_sandbox()->Sandbox:
     "The pool this process shares, started at first use; a forked copy of the process gets its own."
     global _default
     with _locks.setdefault(os.getpid(), threading.Lock()):
-        if _default is None or _default.closed or _default.pid != os.getpid(): _default = Sandbox()
+        if _default is None or _default.closed or _default.pid != os.getpid():
+            _default = Sandbox(modules=_modules)
         return _default
 
 # %% ../../nbs/03_grader/12_pool.ipynb #7332747a

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, ExitStack
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from ..core.errors import enough_memory, Stopped, STOPPING, UsageError
 from ..core.files import write_json
 from ..core.machine import Platform, platform
 from ..core.settings import check
+from ..grader.pool import use_modules
 from ..grader.suites import solved_problems
 from ..grader.test_cases import entry_points
 from .rewards import execution_rewards, test_rewards
@@ -43,7 +44,7 @@ from ..problems.curriculum import printing_prompts
 from ..problems.stages import chats
 from ..record.checkpoints import run_folders, set_aside
 from ..record.run_loop import finish_step_first, same_settings
-from ..record.tracking import progress_bar, read_metrics, Tracker
+from ..record.tracking import LongWait, progress_bar, read_metrics, Tracker
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #e77b9680
 _PRINT = '\nEnd with a line that prints what one call of it gives.'
@@ -142,14 +143,25 @@ class SettingsCallback(TrainerCallback, ExportableState):
 
 # %% ../../nbs/10_grpo/02_code_execution.ipynb #40e0d35d
 class MetricsCallback(TrainerCallback):
-    "Writes TRL's logs to a `Tracker`, one row per step."
+    "Writes TRL's logs to a `Tracker`, one row per step, and shows the progress of the run and of a long step."
     def __init__(self, tracker:Tracker, dtype:str): # Of the base model
-        self.tracker, self.dtype = tracker, getattr(torch, dtype)
+        self.tracker, self.dtype, self.waits = tracker, getattr(torch, dtype), ExitStack()
 
     def on_train_begin(self, args, state, control, **_):
         self.bar = progress_bar(state.max_steps, state.global_step)
 
-    def on_train_end(self, args, state, control, **_): self.bar.close()
+    def on_step_begin(self, args, state, control, **_):
+        total = args.gradient_accumulation_steps
+        self.wait = self.waits.enter_context(LongWait(f'step {state.global_step + 1}', total, 'micro-batch'))
+
+    def on_substep_end(self, args, state, control, **_): self.wait.done += 1
+
+    def on_step_end(self, args, state, control, **_): self.waits.close()
+
+    def close(self)->None:
+        "End what is shown."
+        self.waits.close()
+        if hasattr(self, 'bar'): self.bar.close()
 
     def on_save(self, args, state, control, **_):
         if state.is_world_process_zero: self.tracker.save_csv()
@@ -225,12 +237,14 @@ def train_with_trl(s:TRLSettings,
         with Tracker(output, step and step + 1, settings=asdict(s), report_to=report_to) as tracker:
             def write(row): tracker.write(dict(step=row['mbpp_eval/step']) | row)
             if mbpp: mbpp.write = write
-            every = [*callbacks, MetricsCallback(tracker, dtype), own, stop, *([mbpp] if mbpp else [])]
+            shown = MetricsCallback(tracker, dtype)
+            every = [*callbacks, shown, own, stop, *([mbpp] if mbpp else [])]
             trainer = GRPOTrainer(model=policy.model, processing_class=policy.tokenizer, reward_funcs=rewards,
                                   args=args, train_dataset=Dataset.from_list(prompts), callbacks=every)
             trainer.remove_callback(PrinterCallback)
             signals = (*STOPPING, signal.SIGUSR1)
-            with finish_step_first(signals) as stop.received, _overflow_said(getattr(torch, dtype)):
+            with (closing(shown), finish_step_first(signals) as stop.received,
+                  _overflow_said(getattr(torch, dtype))):
                 if checkpoint and step >= args.max_steps: _take_none(trainer, checkpoint, callbacks)
                 else: trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         stop.save(trainer, output)
@@ -250,6 +264,7 @@ def train_and_report(s:TRLSettings,
 def train(s:GRPOSettings)->dict[str, Any]:
     "GRPO with rewards for how programs end, and for passed tests if `tests_weight` is positive."
     check(s)
+    use_modules(s.modules)
     rows = prompt_rows(s.prompts, s.evaluation.mbpp_dataset_path)
     if not s.tests_weight: return train_with_trl(s, rows, [execution_rewards])
     s = replace(s, training_args=s.training_args | dict(reward_weights=[1., s.tests_weight]))

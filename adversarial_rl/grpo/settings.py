@@ -16,7 +16,7 @@ from typing import Any
 from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.machine import installed, Platform
-from ..core.settings import DTYPE_HELP, DTYPES, EvaluationConfig, setting
+from ..core.settings import DTYPE_HELP, DTYPES, EvaluationConfig, ProgramsConfig, setting
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #c4b3ff0d
 @dataclass
@@ -68,7 +68,7 @@ class TRLSettings:
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #e92736c9
 @dataclass
-class GRPOSettings(TRLSettings):
+class GRPOSettings(ProgramsConfig, TRLSettings):
     "Settings of `grpo_code_execution`."
     prompts: str = setting(
         'starter', "'starter' for programs that print, 'mbpp' for its train split, or a problems file")

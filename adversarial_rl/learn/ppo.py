@@ -13,12 +13,13 @@ from typing import Any
 
 import torch
 
-from ..core.parallel import gathered, share
+from ..core.parallel import gathered, share, world
 from ..core.settings import PPOConfig
 from .advantages import gae, whiten
 from .optimizer import explained_variance, kl_estimate, Optimizer, policy_loss, value_loss
 from .scoring import check_finite, check_sync, Scorer, Scores
 from .transcripts import Batch, make_batch, Transcripts
+from ..record.tracking import LongWait
 
 # %% ../../nbs/05_learn/03_ppo.ipynb #f1ad05e4
 ANCHOR_COEF = 1.0   # Weight of the held tokens
@@ -84,7 +85,9 @@ class Learner:
                                     temperature=temperature, anchored='anchor' in self.taken)
         if not batch.action.any(): return metrics
         saving = self.policy.checkpointing() if config.gradient_checkpointing else contextlib.nullcontext()
-        with self.policy.player(self.name), saving:
+        passes = 1 + bool(config.kl_coef) + bool(batch.held.any()) + 3 * config.ppo_epochs
+        self.scorer.wait = LongWait(f'updating the {self.name}', passes * len(batch) // world(), 'sequence')
+        with self.policy.player(self.name), saving, self.scorer.wait:
             batch = self.score(batch)
             coarser = 4 if self.policy.model.dtype == torch.bfloat16 else 1   # Ten times the gap of a real 0.5B
             metrics |= _before_update(self.name, batch, config, coarser * config.logp_tolerance)

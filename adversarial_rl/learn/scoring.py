@@ -18,6 +18,7 @@ import torch
 from ..core.errors import out_of_memory, UsageError
 from ..core.parallel import gathered, share, world
 from .transcripts import Batch, lengths
+from ..record.tracking import LongWait
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #6d349384
 class Scores(NamedTuple):
@@ -134,6 +135,7 @@ class Scorer:
     def __init__(self, policy, name:str, micro_batch:int):
         self.policy, self.name, self.micro_batch = policy, name, micro_batch
         self.graph: Scores|None = None   # Of the last `score_shared`, where it was to be kept
+        self.wait = LongWait('', 0, '')  # Of an update; counts sequences, those that learn as three
 
     def fitting(self, rows:int,               # Sequences that `compute` handles
                 compute:Callable[[], Result]  # Reads `micro_batch`, and leaves no trace when it fails
@@ -164,6 +166,7 @@ class Scorer:
             part = batch[rows][:, :width]
             trees = self.policy.trees(part.ids, part.used)
             flat = self.policy.score(self.name, part.ids, part.used, temperature=part.temperature, trees=trees)
+            self.wait.done += len(rows)
             wide = torch.nn.functional.pad(part.used, (0, batch.ids.shape[1] - width))
             parts.append([torch.zeros(wide.shape, device=wide.device).masked_scatter(wide, x) for x in flat])
         order = torch.cat([rows for rows, _ in pieces]).argsort()
@@ -192,6 +195,7 @@ class Scorer:
         for rows, width in self.pieces(batch) if len(batch) and not graph else []:
             part = batch[rows][:, :width]
             yield part, self.score(part)
+            self.wait.done += 2 * len(rows)
 
 # %% ../../nbs/05_learn/05_scoring.ipynb #e8b64f02
 def overflow(what:str,           # Such as 'the loss is'

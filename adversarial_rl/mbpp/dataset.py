@@ -17,7 +17,7 @@ from typing import Any
 from ..core.errors import one_line, UsageError
 from ..core.files import as_text
 from ..core.machine import why_offline
-from ..core.settings import setting
+from ..core.settings import ProgramsConfig, setting
 from ..core.source import parse_source
 from ..grader.names import names_under_test
 from ..problems.problem import Problem, problem_of
@@ -122,7 +122,7 @@ def gives_away(problem:Problem, shown:int)->bool:
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #673892c1
 @dataclass
-class MBPPEvalConfig:
+class MBPPEvalConfig(ProgramsConfig):
     "Settings of an evaluation on MBPP."
     dataset: str = setting('sanitized', 'edition', choices=('sanitized', 'full'))
     split: str = setting('test', 'by the published task numbers', choices=tuple(SPLITS))

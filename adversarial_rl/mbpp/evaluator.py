@@ -32,7 +32,7 @@ from ..core.settings import check, SubjectConfig
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
-from ..grader.pool import Job
+from ..grader.pool import Job, use_modules
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #22f1da16
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
@@ -214,7 +214,8 @@ class MBPPEvaluator:
                 )->Report:
         "Write programs, grade them, and count."
         writer, started = self.writer(subject), time.perf_counter()
-        settings = {k: v for k, v in asdict(self.config).items() if k != 'dataset_path'}
+        settings = {k: v for k, v in asdict(self.config).items() if k not in ('dataset_path', 'modules')}
+        if self.config.modules: settings |= dict(modules=list(self.config.modules))
         settings |= dict(model=name, form=writer.form, weights=weights, problems=fingerprint(self.problems))
         if type(writer) is Function: settings |= dict(temperature=None, max_new_tokens=None)   # It has its own
         path = check_writable(folder)/report_name(settings) if folder else None
@@ -263,6 +264,7 @@ def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
     if bool(s.model) == bool(s.checkpoint): raise UsageError('give one of --model and --checkpoint')
     if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
+    use_modules(c.modules)
     folder, evaluator = check_writable(s.output_dir), MBPPEvaluator(c)
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = _load_subject(s, c.max_new_tokens)

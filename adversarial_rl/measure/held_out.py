@@ -25,6 +25,7 @@ from .inputs import judge_written, random_inputs
 from .kinds import in_domain
 from ..model.players import Discriminator, Generator
 from ..problems.problem import Problem
+from ..record.tracking import LongWait
 
 # %% ../../nbs/07_measure/01_held_out.ipynb #63789742
 def validity_by_problem(groups:Iterable[Sequence[Sequence[bool] | None]]  # For each problem, flags of its suites
@@ -157,11 +158,16 @@ def evaluate_players(generator:Generator, discriminator:Discriminator, problems:
                     )->dict[str, Interval]:
     "Both players' figures on problems, with 95% intervals: over samples for 'distinct', over problems for the others."
     rng = torch.Generator(generator.policy.device).manual_seed(seed)
-    greedy = generator.programs(generator.write(problems, 1, 0), problems)
-    sampled = generator.programs(generator.write(problems, 1, 1., rng), problems)
-    suites = sample_suites(discriminator, problems, _SUITES, 1., rng)
-    judged = judge_written(problems, suites, discriminator.writes)
-    greedy_results, sampled_results = (grade_on_suites(problems, codes, judged, visible) for codes in (greedy, sampled))
+    with LongWait('measuring the players', 4, 'part') as wait:
+        greedy = generator.programs(generator.write(problems, 1, 0), problems)
+        wait.done = 1
+        sampled = generator.programs(generator.write(problems, 1, 1., rng), problems)
+        wait.done = 2
+        suites = sample_suites(discriminator, problems, _SUITES, 1., rng)
+        wait.done = 3
+        judged = judge_written(problems, suites, discriminator.writes)
+        greedy_results, sampled_results = (grade_on_suites(problems, codes, judged, visible)
+                                           for codes in (greedy, sampled))
     inputs = [[test_input(t, p.function_name) for p, group in zip(problems, suites) for t in group[k]]
               for k in range(_SUITES)]
     survived = [r.survived for r in greedy_results if r.survived is not None]

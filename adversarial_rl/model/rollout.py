@@ -22,6 +22,7 @@ from ..learn.transcripts import concatenate, Transcripts
 from .decoding import choose, Decoder, row_bytes
 from .policy import memory_left
 from ..problems.stages import CHAT_STOP, chats, PLAIN_STOP
+from ..record.tracking import LongWait
 
 # %% ../../nbs/06_model/02_rollout.ipynb #ffa90389
 class _Step(NamedTuple):
@@ -138,9 +139,13 @@ class _Sampling:
     "`B` transcripts being sampled side by side, `L` of them not yet finished, by `R` rows."
     def __init__(self, policy, pieces:Sequence[Sequence[list[int]]], *, heat:list[float], limits:list[int],
                  chance:np.ndarray, # (B, S, largest limit of tokens)
-                 top_p:float, stop:str|None):
+                 top_p:float, stop:str|None,
+                 wait:LongWait      # Counts the tokens that are written
+                ):
         self.policy, self.chance, self.top_p = policy, chance, top_p
         self.heat, self.limits = np.array(heat, np.float32), np.array(limits)   # (S,)
+        self.left = self.limits[::-1].cumsum()[::-1]   # (S,) most tokens from the beginning of each stage on
+        self.wait, self.later = wait, wait.total - wait.done - len(chance) * self.left[0]   # Of other transcripts
         self.openings = [row[0] for row in pieces]
         self.decoder, self.rows = Decoder(policy), _Rows(pieces)
         self.logits = self.decoder.read(self.openings)   # (R, V)
@@ -173,6 +178,9 @@ class _Sampling:
         self.log.append(_step(len(self.chance), who, token=token, stage=rows.stage[group], chosen=~forced, logp=logp,
                               cut=cut[group]))
         rows.step(fed, ended & ~finished, new)
+        self.wait.done += (~forced).sum()
+        left = np.where(finished, 0, self.left[rows.stage] - rows.written)
+        self.wait.total = self.wait.done + self.later + left[group].sum()
         if len(parent) > len(self.logits) or finished.any():
             order = (~finished).nonzero()[0]
             self.go_on(parent, group, order)
@@ -236,10 +244,13 @@ def _in_parts(policy, pieces:Sequence[Sequence[list[int]]],
               **how:Any)->list[Transcripts]:
     "`n` transcripts of each of `P` prompts, in parts."
     parts, (n, copies, prompts) = [], (chance.shape[1], min(chance.shape[1], rows), max(1, rows // chance.shape[1]))
-    for i in range(0, len(pieces), prompts):
-        for k in range(0, n, copies):
-            part = chance[i:i + prompts, k:k + copies].flatten(0, 1).cpu().numpy()
-            parts.append(_Sampling(policy, pieces[i:i + prompts], chance=part, **how).run())   # Frees its cache
+    with LongWait('sampling', len(pieces) * n * sum(how['limits']), 'token') as wait:
+        for i in range(0, len(pieces), prompts):
+            for k in range(0, n, copies):
+                part = chance[i:i + prompts, k:k + copies].flatten(0, 1).cpu().numpy()
+                sampling = _Sampling(policy, pieces[i:i + prompts], chance=part, wait=wait, **how)
+                parts.append(sampling.run())
+                del sampling   # Frees its cache
     return parts
 
 # %% ../../nbs/06_model/02_rollout.ipynb #3803813e
