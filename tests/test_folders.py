@@ -166,3 +166,12 @@ def wait_for_step(process, folder, step):
     while max([r['step'] for r in rows(folder)], default=0) < step and process.poll() is None and time.time() < end:
         time.sleep(.05)
     assert process.poll() is None
+
+
+@pytest.mark.parametrize('folder, message', [('', 'has no name; name one'), ('link', 'is a link to gone, which')])
+def test_a_folder_that_cannot_be_meant_is_refused(folder, message, tmp_path, monkeypatch, capfd):
+    from adversarial_rl.core.commands import evaluate_mbpp
+    monkeypatch.chdir(tmp_path)
+    (tmp_path/'link').symlink_to('gone')
+    assert evaluate_mbpp(['--model', 'references', '--output-dir', folder]) == 2
+    assert message in capfd.readouterr().err and [p.name for p in tmp_path.iterdir()] == ['link']

@@ -108,10 +108,13 @@ def locked(place:str|Path,   # A folder, or a file in one, which need not exist
 
 # %% ../../nbs/01_core/05_files.ipynb #e634b843
 def check_writable(folder:str|Path,    # Created if missing
-                   need_mb:int=50      # Free space needed, in MB
+                   need_mb:int=1       # Free space needed, in MB
                   )->Path:             # The folder
     "Check that a folder can be written to and has space; raises `UsageError`."
+    if not str(folder): raise UsageError('a folder for results has no name; name one, such as output')
     folder = Path(folder)
+    if folder.is_symlink() and not folder.exists():
+        raise UsageError(f'{folder}: is a link to {folder.readlink()}, which is not there; choose another folder')
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder/f'.probe{os.getpid()}'

@@ -175,7 +175,7 @@ def newest_checkpoint(folder:str | Path)->Checkpoint:
 def run_folders(folders:Mapping[str, str|Path] # What a message calls each folder, such as its flag -> the folder
                )->Iterator[None]:
     "Inside, the folders exist, can be written to, and are this run's alone; raises `UsageError`."
-    names = {check_writable(folder).resolve(): f'{name} {folder}' for name, folder in folders.items()}
+    names = {check_writable(folder, need_mb=50).resolve(): f'{name} {folder}' for name, folder in folders.items()}
     with contextlib.ExitStack() as locks:
         for folder, name in names.items(): locks.enter_context(locked(folder, name))
         yield
