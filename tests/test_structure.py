@@ -19,7 +19,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
-    core=1498, problems=648, grader=6711, record=996, learn=831, model=1347, measure=819, mbpp=841,
+    core=1500, problems=648, grader=6711, record=996, learn=831, model=1347, measure=819, mbpp=841,
     game=1223, grpo=757, selfplay=787, show=683, lab=627, engines=157)
 
 
