@@ -106,4 +106,4 @@ def test_the_help_of_run_training_says_what_a_bare_run_trains(capsys):
     said = ' '.join(capsys.readouterr().out.split())
     cpu = Platform('cpu', 'a CPU', 'float32', 2, 16., 'local')
     assert f'a CPU trains the bundled toy ({config_file(cpu)}, minutes)' in said and 'a GPU Qwen2.5-Coder' in said
-    assert said.index('Without settings') < said.index('--print- config') < said.index('options:')
+    assert said.index('a GPU Qwen2.5-Coder') < said.index('options:')
