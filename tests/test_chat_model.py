@@ -1,16 +1,25 @@
 "What a chat model writes is found, whatever its style: by the players and by the evaluation on MBPP."
+import copy
+import json
 from types import SimpleNamespace
 
 import pytest
 import torch
 from chat_model import evaluated, LOST, PROGRAMS, simple, solved, SUITES, valid_share
+from small import arguments as small_run
 
 from adversarial_rl import grade
+from adversarial_rl.core.commands import run_training
+from adversarial_rl.core.settings import SubjectConfig
 from adversarial_rl.grader.answers import parse_tests, plain_asserts, program_in
 from adversarial_rl.grpo.rewards import execution_rewards
 from adversarial_rl.learn.transcripts import Transcripts
-from adversarial_rl.model.players import Generator
+from adversarial_rl.mbpp.dataset import MBPPEvalConfig
+from adversarial_rl.mbpp.evaluator import _load_subject, MBPPEvaluator
+from adversarial_rl.model.players import Generator, load_trained
+from adversarial_rl.model.policy import load_model
 from adversarial_rl.problems.problem import Problem
+from adversarial_rl.record.checkpoints import newest_checkpoint
 
 PROBLEMS = [
     Problem('mbpp/611', 'Write a function to add the numbers of a list to n.', 'def total(xs, n):',
@@ -133,3 +142,62 @@ def test_a_block_of_output_is_not_the_program(text, program): assert program_in(
 
 def test_a_missing_import_is_the_programs_mistake():
     assert not grade(program_in('def f(n):\n    return math.floor(n + 1)', 'f'), ['assert f(1) == 2']).passed
+
+
+TEMPLATE = ("{% for m in messages %}<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>"
+            "{% if enable_thinking is defined and not enable_thinking %}<think></think>{% endif %}{% endif %}")
+
+
+@pytest.fixture
+def thinker(qwen, tokenizer, tmp_path):
+    "The folder of a toy model that thinks, unless its template is told not to."
+    folder, own = tmp_path/'thinker', copy.deepcopy(tokenizer)
+    own.chat_template = TEMPLATE
+    qwen().save_pretrained(folder)
+    own.save_pretrained(folder)
+    return folder
+
+
+def prompt_of(player): return player.policy.tokenizer.decode(player.pieces(PROBLEMS[0])[0])
+
+
+def test_an_option_of_the_chat_template_holds_in_training_inference_and_evaluation(thinker, tmp_path, capfd):
+    "Given once, it is kept in the checkpoint; inference and the evaluation ask in the same way, unless told otherwise."
+    flags = small_run(tmp_path, '--stages', 'code', '--generator-model', str(thinker), '--discriminator-model',
+                      str(thinker), '--max-new-tokens', '8')
+    assert run_training([*flags, '--chat-template-options.enable_thinking', 'false']) == 0
+    saved = newest_checkpoint(tmp_path/'ck').path
+    assert '<think></think>' in prompt_of(load_trained(saved, 'cpu')['generator'])
+    other = load_trained(saved, 'cpu', chat_template_options=dict(enable_thinking=True))
+    assert '<think></think>' not in prompt_of(other['generator'])
+    subject = SubjectConfig(model=str(thinker), device='cpu', chat_template_options=dict(enable_thinking='false'))
+    bare, name, _ = _load_subject(subject, 8)
+    writer = MBPPEvaluator(MBPPEvalConfig(samples=0), PROBLEMS).writer(bare)
+    assert '<think></think>' in writer.tokens(PROBLEMS[0])[0] and name.endswith('enable_thinking=false')
+
+
+@pytest.mark.parametrize('model, option', [('starter', 'enable_thinking'), ('{thinker}', 'enable_thinkin')])
+def test_an_option_that_the_template_does_not_have_is_one_line(model, option, thinker, tmp_path, capfd):
+    flags = small_run(tmp_path, f'--chat-template-options.{option}', 'false')
+    name = model.format(thinker=thinker)
+    assert run_training([*flags, '--generator-model', name, '--discriminator-model', name]) == 2
+    said = f'--chat-template-options.{option}: the chat template of this model does not have it'
+    assert said in capfd.readouterr().err
+
+
+@pytest.mark.parametrize('absent', ['pad', 'eos'])
+def test_a_tokenizer_without_a_pad_or_an_end_token(absent, thinker, tmp_path, capfd):
+    "The end token pads; without one there is one line."
+    path = thinker/'tokenizer_config.json'
+    settings = json.loads(path.read_text())
+    for name in ('pad', 'eos') if absent == 'eos' else ('pad',): settings.pop(f'{name}_token', None)
+    path.write_text(json.dumps(settings))
+    (thinker/'special_tokens_map.json').unlink(missing_ok=True)
+    if absent == 'pad':
+        tokenizer = load_model(str(thinker))[1]
+        assert tokenizer.pad_token == tokenizer.eos_token
+        return
+    flags = small_run(tmp_path, '--generator-model', str(thinker), '--discriminator-model', str(thinker))
+    err = (run_training(flags), capfd.readouterr().err)
+    assert err[0] == 2 and f'model folder {thinker}: its tokenizer has no end token' in err[1]
+    assert 'Traceback' not in err[1]

@@ -10,8 +10,9 @@ import pytest
 from small import arguments, metrics, tiny, wait_for_lines
 
 from adversarial_rl.core import commands
-from adversarial_rl.core.commands import Command
+from adversarial_rl.core.commands import Command, run_training
 from adversarial_rl.core.config import Sources
+from adversarial_rl.core.machine import config_file, Platform
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 
 EVERY = {name: c for name, c in vars(commands).items() if isinstance(c, Command)}
@@ -97,3 +98,12 @@ def test_a_signal_lets_a_training_finish_its_step_and_save(number, tmp_path):
     assert process.returncode == 128 + number and 'Traceback' not in err
     assert f'stopped by {signal.Signals(number).name}: {newest} is saved; the same command with --resume goes on' in err
     assert load_checkpoint(newest)[1]['step'] == len(metrics(tmp_path))
+
+
+def test_the_help_of_run_training_says_what_a_bare_run_trains(capsys):
+    "On a CPU and on a GPU, as the table of configurations has it."
+    with pytest.raises(SystemExit): run_training(['--help'])
+    said = ' '.join(capsys.readouterr().out.split())
+    cpu = Platform('cpu', 'a CPU', 'float32', 2, 16., 'local')
+    assert f'a CPU trains the bundled toy ({config_file(cpu)}, minutes)' in said and 'a GPU Qwen2.5-Coder' in said
+    assert said.index('a GPU Qwen2.5-Coder') < said.index('options:')

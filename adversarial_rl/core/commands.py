@@ -25,7 +25,7 @@ class Command:
     name: str
     module: str                # Below adversarial_rl
     settings: tuple[str, ...]  # The dataclasses that `run` gets, such as 'core.settings.PPOConfig'
-    about: str                 # One line of help
+    about: str                 # First lines of help
 
     def __call__(self, argv:list[str]|None=None)->int: # `sys.argv[1:]` by default; returns the exit code
         return guarded(self._run, argv)
@@ -47,7 +47,9 @@ class Command:
 _TRAINING = ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig')
 
 run_training = Command('run_training', 'game.trainer', _TRAINING,
-                       'Train a generator and a discriminator against each other, stage by stage.')
+                       'Train a generator and a discriminator against each other, stage by stage. Without settings a '
+                       'CPU trains the bundled toy (configs/starter.yaml, minutes), and a GPU Qwen2.5-Coder with the '
+                       'file of configs/ for it (hours); --print-config shows what this machine would run.')
 plan = Command('python -m adversarial_rl.game.plan', 'game.plan', (*_TRAINING, 'game.plan.PlanConfig'),
                'Print what a run of run_training will take: memory, tokens, updates and minutes.')
 run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),

@@ -200,7 +200,8 @@ _BATCH_SETTINGS = ('execute_tests', 'attempts', 'max_tokens', 'temperature', 'to
 def solve_batch(players:Players, problems:Sequence[Problem], path:Path, c:InferenceConfig
                )->list[dict[str, Any]]: # One result for each problem
     "Solve every problem that `path` does not hold yet; raises `UsageError` if it holds another job's results."
-    settings = {k: getattr(c, k) for k in _BATCH_SETTINGS} | (dict(modules=list(c.modules)) if c.modules else {})
+    added = dict(modules=list(c.modules), chat_template_options=c.chat_template_options)   # Named where they are set
+    settings = {k: getattr(c, k) for k in _BATCH_SETTINGS} | {k: v for k, v in added.items() if v}
     settings |= dict(problems=fingerprint(problems), checkpoint=checksum(c.checkpoint))
     results = unfinished(path, settings, _RESULT)
     known = {r['id'] for r in results}
@@ -255,7 +256,7 @@ def _lines_file(output:Path)->Path:
 def _load_players(c:InferenceConfig)->Players:
     "The checkpoint's players; raises `UsageError`, with the flags to use where a model has moved."
     try: return load_trained(c.checkpoint, c.device, c.max_tokens, dtype=c.dtype, models=c.models(),
-                            trust_remote_code=c.trust_remote_code)
+                            trust_remote_code=c.trust_remote_code, chat_template_options=c.chat_template_options)
     except UsageError as e:
         if not str(e).startswith('model '): raise
         raise UsageError(f'{e}; if it has moved, name it with --generator-model and --discriminator-model') from None

@@ -39,7 +39,7 @@ from ..learn.scoring import overflow
 from ..mbpp.training import interval_evaluation, mbpp_problems
 from ..mbpp.writers import Bare, chat_turn, few_shot
 from ..model.agents import as_prompt
-from ..model.policy import load_model, Policy
+from ..model.policy import load_model, Policy, set_chat_options
 from ..problems.curriculum import printing_prompts
 from ..problems.stages import chats
 from ..record.checkpoints import run_folders, set_aside
@@ -224,6 +224,7 @@ def train_with_trl(s:TRLSettings,
         mbpp = interval_evaluation(s.evaluation, folder=output/'eval_results', name='learner')
         set_seed(args.seed)   # Before the adapter's first weights are drawn; TRL sets it later
         policy, stop = load(s.model, place, s.trust_remote_code), StopCallback()
+        set_chat_options(policy.tokenizer, s.chat_template_options)
         prompts, n = rows(policy.tokenizer), args.generation_batch_size // args.num_generations
         prompts *= math.ceil(n / len(prompts)) if len(prompts) < n else 1   # From fewer than `n` TRL takes no step
         check_rows(policy, prompts)

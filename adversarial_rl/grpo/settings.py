@@ -16,7 +16,7 @@ from typing import Any
 from ..core.config import closest
 from ..core.errors import one_line, UsageError
 from ..core.machine import installed, Platform
-from ..core.settings import DTYPE_HELP, DTYPES, EvaluationConfig, ProgramsConfig, setting
+from ..core.settings import CHAT_HELP, DTYPE_HELP, DTYPES, EvaluationConfig, ProgramsConfig, setting
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #c4b3ff0d
 @dataclass
@@ -64,6 +64,7 @@ class TRLSettings:
     dtype: str = setting('auto', DTYPE_HELP, choices=DTYPES)
     resume: bool = setting(False, 'continue from the newest checkpoint in output_dir')
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
+    chat_template_options: dict[str, Any] = field(default_factory=dict, metadata=dict(help=CHAT_HELP))
     accept_changes: bool = setting(False, 'continue although settings or prompts are not those of the checkpoint')
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #e92736c9

@@ -79,12 +79,13 @@ def _players_of(c:TesterConfig)->tuple[Generator, Discriminator]:
     "The two players, trained or not; raises `UsageError`."
     if c.checkpoint:
         limits = load_checkpoint(c.checkpoint)[1]['configuration']['max_new_tokens']
-        players = load_trained(c.checkpoint, c.device, limits, dtype=c.dtype, trust_remote_code=c.trust_remote_code)
+        players = load_trained(c.checkpoint, c.device, limits, dtype=c.dtype, trust_remote_code=c.trust_remote_code,
+                               chat_template_options=c.chat_template_options)
         return players['generator'], players['discriminator']
     p = platform(c.device, c.dtype)
     config = TrainingConfig(generator_model=c.model, discriminator_model=c.model,
                             max_new_tokens=_TOKENS if is_large(c.model) else _TOY_TOKENS,
-                            trust_remote_code=c.trust_remote_code)
+                            trust_remote_code=c.trust_remote_code, chat_template_options=c.chat_template_options)
     return make_players(config, p.device, p.dtype)
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #ab53f4bf

@@ -28,7 +28,7 @@ from ..core.commands import evaluate_mbpp as main
 from ..core.errors import enough_memory, says_what_is_kept, UsageError
 from ..core.files import append_line, check_writable, locked, write_json, write_whole
 from ..core.machine import library_versions, platform
-from ..core.settings import check, SubjectConfig
+from ..core.settings import as_flag, check, SubjectConfig
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
@@ -38,7 +38,7 @@ from ..grader.pool import Job, use_modules
 from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
 from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged
 from ..model.players import checksum, Discriminator, Generator, load_trained
-from ..model.policy import load_model
+from ..model.policy import load_model, set_chat_options
 from ..problems.problem import fingerprint, Problem
 from ..record.checkpoints import check_checkpoint
 from ..record.tracking import progress_bar, unfinished
@@ -251,13 +251,15 @@ def _weights_checksum(model)->str:
 def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
     "What to measure, its name, and a checksum of its weights; raises `UsageError`."
     if s.model in Control.KINDS: return Control(s.model), s.model, ''
+    chosen = ' ' * bool(s.chat_template_options) + as_flag(s.chat_template_options)
     if s.checkpoint:
         players = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
-                               trust_remote_code=s.trust_remote_code)
-        return players['generator'], Path(s.checkpoint).stem, checksum(s.checkpoint)
+                               trust_remote_code=s.trust_remote_code, chat_template_options=s.chat_template_options)
+        return players['generator'], Path(s.checkpoint).stem + chosen, checksum(s.checkpoint)
     p = platform(s.device, s.dtype)
     model, tokenizer = load_model(s.model, p.dtype, p.device, trust_remote_code=s.trust_remote_code)
-    return Bare(model, tokenizer), s.model, _weights_checksum(model)
+    set_chat_options(tokenizer, s.chat_template_options)
+    return Bare(model, tokenizer), s.model + chosen, _weights_checksum(model)
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #ae963f92
 def run(s:SubjectConfig, c:MBPPEvalConfig)->None:

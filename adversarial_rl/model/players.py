@@ -23,7 +23,7 @@ from ..grader.inputs import parse_inputs
 from ..grader.suites import solved_problems
 from ..learn.transcripts import Transcripts
 from .agents import Source, torch_source
-from .policy import load_model, Policy
+from .policy import load_model, Policy, set_chat_options
 from .rollout import sample
 from ..problems.curriculum import starter_problems
 from ..problems.problem import Problem, split_problems
@@ -142,6 +142,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str,
     for model in dict.fromkeys(models.values()):
         names = [name for name in models if models[name] == model]
         loaded = load_model(model, dtype, device, trust_remote_code=config.trust_remote_code)
+        set_chat_options(loaded[1], config.chat_template_options)
         policies[model] = Policy(*loaded, names, rank=config.lora_rank)
     return (Generator(policies[config.generator_model], stages, limit),
             Discriminator(policies[config.discriminator_model], config.max_tests, limit, config.discriminator_writes))
@@ -187,14 +188,16 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
                  *,
                  dtype:str='auto',       # Number type of the models
                  models:Mapping[str, str]=MappingProxyType({}),# Player -> model, in place of those in the checkpoint
-                 trust_remote_code:bool=False                  # Run code that the models bring
+                 trust_remote_code:bool=False,                 # Run code that the models bring
+                 chat_template_options:Mapping[str, Any]=MappingProxyType({}) # In place of the checkpoint's
                 )->Players:
     "The two players as they were when the checkpoint was written; raises `UsageError`."
     machine = platform(device, dtype)
     if Path(path).is_dir():
         both = (Generator.name, Discriminator.name)
         named: dict[str, Any] = {f'{name}_model': models.get(name, str(path)) for name in both}
-        config = TrainingConfig(**named, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code)
+        config = TrainingConfig(**named, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code,
+                                chat_template_options=dict(chat_template_options))
         return _players_of_folder(Path(path), check(config), machine)
     state, info = load_checkpoint(path)
     with reading(path):
@@ -203,6 +206,7 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
         settings = info['configuration']
         same = {f'{name}_model': model for name, model in info['models'].items()}
         same |= {name: settings[name] for name in ('lora_rank', 'max_tests', 'stages')}
+        same['chat_template_options'] = settings.get('chat_template_options', {}) | dict(chat_template_options)
         if unknown := [name for name in settings['stages'] if name not in STAGES]:
             raise UsageError(f"{path}: was trained on a stage '{unknown[0]}'; this version has {', '.join(STAGES)}")
     config = check(TrainingConfig(**same, max_new_tokens=max_new_tokens, trust_remote_code=trust_remote_code))

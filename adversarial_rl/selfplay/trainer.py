@@ -26,7 +26,7 @@ from ..learn.ppo import Learner
 from ..learn.transcripts import concatenate, Transcripts
 from ..mbpp.writers import Bare
 from ..model.agents import prompt_ids
-from ..model.policy import load_model, Policy
+from ..model.policy import load_model, Policy, set_chat_options
 from ..model.rollout import sample
 from ..record.run_loop import Randomness, torch_threads, Trainer
 from .board_games import begin, Match, play, see, State, Turn
@@ -162,6 +162,7 @@ class SelfPlay(Trainer):
         self.figures: dict[str, float] = {}       # Of the moves, when they were last measured
         self.recent: list[dict[str, Any]] = []
         self.policy = make_learner(config.model, config.lora_rank, self.platform, config.trust_remote_code)
+        set_chat_options(self.policy.tokenizer, config.chat_template_options)
         self.learner = Learner(self.policy, 'learner', self.ppo, value_learning_rate=0.)   # No critic
         self.baseline = RoleBaseline(config.baseline)
         self.matchmaker = Matchmaker(config, self.policy, self.random)
