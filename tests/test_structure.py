@@ -20,7 +20,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
     core=1520, problems=648, grader=6711, record=999, learn=831, model=1325, measure=819, mbpp=838,
-    game=1222, grpo=755, selfplay=786, show=683, lab=627, engines=157)
+    game=1222, grpo=755, selfplay=788, show=683, lab=627, engines=157)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():
