@@ -183,3 +183,12 @@ def test_a_required_setting_may_stand_in_a_file(somewhere):
     for flags, message in (['--config', 'ask.yaml'], 'none.pt: no such'), ([], '--checkpoint: must be given'):
         done = command(*flags, module='run_inference')
         assert done.returncode == 2 and message in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_self_play_takes_the_layout_of_the_other_trainers(somewhere):
+    from adversarial_rl.selfplay.config import SpiralConfig
+    (somewhere/'run.yaml').write_text('model: {id: starter_games}\ntraining_args: {learning_rate: 2e-5, max_steps: 90, '
+                                      'per_device_train_batch_size: 8}\nevaluation: {num_questions: 5}\n')
+    s, ppo, evaluation = parse_config([SpiralConfig, PPOConfig, EvaluationConfig], ['--config', 'run.yaml'], '')
+    assert (s.model, s.steps, s.games_per_step, ppo.learning_rate) == ('starter_games', 90, 8, 2e-5)
+    assert evaluation.mbpp_eval_num_questions == 5

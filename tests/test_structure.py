@@ -20,7 +20,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
     core=1524, problems=648, grader=6711, record=999, learn=831, model=1347, measure=819, mbpp=841,
-    game=1223, grpo=757, selfplay=787, show=683, lab=627, engines=157)
+    game=1223, grpo=757, selfplay=789, show=683, lab=627, engines=157)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():

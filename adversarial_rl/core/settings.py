@@ -150,7 +150,7 @@ class RunConfig(PolicyConfig, MachineConfig):
 @dataclass
 class PPOConfig:
     "PPO"
-    learning_rate: float = setting(1e-5, 'step size of the adapters', 0, 1)
+    learning_rate: float = setting(1e-5, 'step size of the adapters', 0, 1, also='training_args.learning_rate')
     learning_rate_decay: float = setting(
         0.0, 'share of the learning rate removed by the last step of the run; it falls linearly', 0, 1)
     adam_beta2: float = setting(0.95, "decay rate of Adam's average of squared gradients", 0, 0.9999)

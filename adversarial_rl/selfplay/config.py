@@ -18,10 +18,12 @@ from .board_games import OPPONENTS
 @with_defaults(output_dir='output/spiral', checkpoint_dir='checkpoints/spiral', save_steps=10)
 class SpiralConfig(RunConfig):
     "Settings of self-play."
-    model: str = setting(QWEN, "the policy's base: 'starter_games', a folder, or a name on the Hugging Face hub")
+    model: str = setting(QWEN, "the policy's base: 'starter_games', a folder, or a name on the Hugging Face hub",
+                         also='model.id')
     games: str = setting('tic_tac_toe', "OpenSpiel's names of the board games, separated by spaces")
-    steps: int = setting(200, 'updates', 1, 10**7)
-    games_per_step: int = setting(128, 'games in a batch, all board games together', 2, 10**6)
+    steps: int = setting(200, 'updates', 1, 10**7, also='training_args.max_steps')
+    games_per_step: int = setting(128, 'games in a batch, all board games together', 2, 10**6,
+                                  also='training_args.per_device_train_batch_size')
     baseline: str = setting(
         'role', 'what a reward is compared with: an expectation for each role, one for both roles, nothing, '
         "or each role's mean and deviation in the batch", choices=ROLE_BASELINES)
