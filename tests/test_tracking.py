@@ -98,7 +98,8 @@ def test_no_secret_in_any_output(offline):
 
 
 def test_a_run_into_a_pipe_is_quiet(offline):
-    assert all(line.startswith('warning: on this machine') for line in offline[1].stderr.splitlines())
+    lines = offline[1].stderr.splitlines()
+    assert all(line.startswith(('warning: on this machine', 'logged to W&B: ')) for line in lines)
 
 
 def test_the_csv_equals_the_json_lines(offline):

@@ -91,7 +91,9 @@ class Tracker:
         self.run: Any = None
         if uses_wandb(report_to):
             with self._or_without_wandb(): self.run = wandb_run(self.folder, first_step if rows else 0, settings or {})
-            if self.run: print(f"logged to W&B: {self.run.url or self.folder/'wandb'}", file=sys.stderr)
+            if self.run:
+                where = self.folder/'wandb' if self.run.offline else self.run.url
+                print(f'logged to W&B: {where}', file=sys.stderr)
         elif report_to == 'auto' and os.environ.get('WANDB_API_KEY'):
             print(f'not logged to W&B: {wandb_mode()[1]}', file=sys.stderr)
 
