@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Set, ValuesView
 from typing import Any
 
 from .codec import NATIVE
-from .conversation import Call
-from .proxies import Remote
+from .proxies import Call, Proxy
 
 # %% ../../nbs/03_grader/18_forms.ipynb #c0de0002
 # Names of builtins that tests may use
@@ -53,7 +52,7 @@ def _parts(x:Any)->Iterator[Any]:
 
 def _is_address(x:Any)->bool:
     "Whether it is an iterator or a view of memory: its text and its place in a set follow from its address."
-    return isinstance(x, (Iterator, memoryview)) and not isinstance(x, Remote)
+    return isinstance(x, (Iterator, memoryview)) and not isinstance(x, Proxy)
 
 def _is_unordered(x:Any)->bool:
     "Whether it is a set whose order follows from an address: that of None (a range has it), a NaN, a function, a view."
@@ -116,7 +115,7 @@ def _known(form:list, call:Call, asserted:bool=False, listed:bool=False)->Later:
     "Evaluate a form now, all items of an iterator that is `listed`, too; what is returned gives its value, or raises."
     try:
         value = evaluate(form, call)
-        if asserted and isinstance(value, Remote): value = bool(value)
+        if asserted and isinstance(value, Proxy): value = bool(value)
         if listed and _is_address(value): value = list(value)
     except BaseException as e: problem = BaseException.with_traceback(e, None)
     else: return lambda: value
@@ -148,9 +147,9 @@ def evaluate(form:list, call:Call)->Any:
     word, *rest = form
     if word == 'value': return rest[0]
     if word == 'function': return FUNCTIONS[rest[0]]
-    if word == 'name': return call.ask('name', rest[0], origin='named')
+    if word == 'name': return call.named(rest[0])
     if word in ('And', 'Or', 'Compare') or form[:2] == ['apply', 'Not']: return ask(form, call)()
     name, args, names, keywords = rest
     args, kw = tuple(values(args)), dict(zip(names, values(keywords)))
     if word == 'apply': return _apply(name, args, kw)
-    return call.ask('call', name, args, kw, 'class' if name[:1].isupper() else 'result')
+    return call.call(name, args, kw)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.parallel import dealt_out
-from .conversation import STARVED
+from .proxies import STARVED
 from .execution import as_limits, Limits, LONGEST, Step
 from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
 from .stateless import stateless

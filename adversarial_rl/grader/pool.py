@@ -34,9 +34,7 @@ from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 
 # %% ../../nbs/03_grader/12_pool.ipynb #9e38a66b
-from .imports import absent_modules, direct
-from .judge import Script
-from .names import names_in
+from .scripts import Script
 from .packages import choose, Packages
 from .stateless import gives_data, stateless
 from .test_cases import entry_points, plan
@@ -108,15 +106,6 @@ sys.dont_write_bytecode = True
 del sys.path[0]
 main(sys.argv[2], int(sys.argv[3]), **json.loads(sys.argv[4]))'''
 
-_SHORT = {'np': 'numpy', 'pd': 'pandas'}   # What tests call them
-
-def _with_imports(test:str, modules:tuple[str, ...], stated:tuple[str, ...])->str:
-    "A script with the chosen modules that it uses but forgot to import; the program must not provide them."
-    used = names_in(test)
-    bases = {name for name in used.used - used.own - set(stated) if f'{name}.' in test}
-    found = {name: _SHORT.get(name, name) for name in bases if _SHORT.get(name, name) in modules}
-    return ''.join(f'import {m} as {name}\n' for name, m in found.items()) + test
-
 # %% ../../nbs/03_grader/12_pool.ipynb #1e274105
 @lru_cache(1 << 15)   # An evaluation of 400 problems has up to 20,000 tests, and asks for each several times
 def planned(test:str,                       # Source
@@ -124,13 +113,8 @@ def planned(test:str,                       # Source
             modules:tuple[str, ...]         # Chosen ones, which tests may forget to import
            )->tuple[str, Script|None]:
     "What a judge reads of a test, and its plan if it is a script."
-    arrays = 'numpy' in modules
-    p = plan(test, stated, arrays)
-    if modules and isinstance(p, Script): p = plan(_with_imports(test, modules, stated), stated, arrays)
-    if isinstance(p, Script) and (absent := absent_modules(direct(test, stated).test, modules)):
-        p = p._replace(unsupported=f'the tests import {absent[0]}, which is not here: packages must be chosen '
-                                   '(modules), and tests may import no other name of the program than stated entry '
-                                   'points')
+    p = plan(test, stated, 'numpy' in modules)
+    if isinstance(p, Script): p = p._replace(modules=[*modules])
     return (json.dumps(p), None) if isinstance(p, list) else (json.dumps(pack(p._asdict(), no_handle)), p)
 
 def _test_sheets(job:Job, modules:tuple[str, ...])->tuple[list[str], Script|None]:

@@ -734,20 +734,19 @@ class Rehearsal(Link):
 def _rehearse(times:int=20):
     "Run the code of candidates and judges in this process."
     before = {name: sys.modules.get(name) for name in ('__main__', 'candidate')}
-    program, args = 'def f(x): return x + 1', {'tuple': [3]}
-    nothing:dict[str, list] = {'dict': []}
+    program = 'def f(x): return x + 1'
     form = ['Compare', ['call', 'f', [['value', 3]], [], []], ['Eq', ['value', 5]]]
     for _ in range(times):
         r, w = os.pipe()
-        Link(r, w).send(['value', 4, [], []])
+        Link(r, w).send(['value', None, [4], [], []])
         Link(r, w).receive()
         os.write(w, program.encode())
         os.close(w)
         read_text(r)
         os.close(r)
-        candidate(Rehearsal(*[['call', 'f', args, nothing, []]] * 3), program)
+        candidate(Rehearsal(*[['call', ['f'], [3], [], []]] * 3), program)
         tests = Reader()(json.dumps([[[form, '']]] * 2).encode())
-        judge(Rehearsal(['compiled'], ['ready'], *[['value', 4, [], []]] * 2), tests, lambda *step: None)
+        judge(Rehearsal(['compiled'], ['ready'], *[['value', None, [4], [], []]] * 2), tests, lambda *step: None)
     sys.modules.update({name: m for name, m in before.items() if m})
     sys.modules.pop('candidate', None)
 
