@@ -17,7 +17,7 @@ from importlib.machinery import all_suffixes, ModuleSpec
 from typing import Any, NamedTuple, TYPE_CHECKING
 
 from ..core.errors import UsageError
-from . import codec
+from . import codec, wire
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -217,13 +217,24 @@ AS_NUMPY: dict[str, Callable[[Any], Any]] = {}  # Readers for a program that may
 AS_ANSWERS: dict[str, Callable[[Any], Any]] = {}  # For a script that may
 
 # %% ../../nbs/03_grader/15_packages.ipynb #23dbb4ea
+def _shared(numpy:Any, form:Callable[[Any], Any])->wire.Shared:
+    "How arrays of numbers cross whose changes both sides see."
+    def empty(x):
+        if not isinstance(x, numpy.ndarray): raise ValueError('no array')
+        return x
+    def fill(x, new):
+        if not _holds_only(new, (bool, int, float, complex)): raise TypeError   # Numpy would ask a handle
+        x[...] = numpy.reshape(new, x.shape)
+    return wire.Shared(empty, lambda x: x.ravel().tolist(), fill, form, lambda x: x.dtype.char in '?bhilqBHILQefd')
+
 def cross(numpy:Any):
     "Let numpy's numbers and arrays cross; readers give plain data until `AS_NUMPY` or `AS_ANSWERS` replaces them."
     strict = strict_array(numpy)
     def scalar(x, inner): return [x.dtype.char, inner(x.item())]
     def array(x, inner):
+        def nested(y): return inner(y) if type(y) is not list else y if codec.is_native(y) else [nested(z) for z in y]
         letter = x.dtype.char if type(x) in (strict, numpy.ndarray) else 'O'
-        return [letter, list(x.shape), inner(x.tolist())]
+        return [letter, list(x.shape), nested(x.tolist())]
     def kind(c):
         if c not in _LETTERS: raise ValueError('not a type that crosses')
         return numpy.dtype(c)
@@ -236,6 +247,8 @@ def cross(numpy:Any):
         if not (_holds_only(v[1], (int,)) and _holds_only(v[2], one[1])): raise TypeError   # Numpy would ask a handle
         return numpy.array(v[2], kind(v[0])).reshape(v[1])
     def as_answer(v): return x.view(strict) if isinstance(x := as_array(v), numpy.ndarray) else x
+    wire.KINDS.update({numpy.ndarray: 'array', strict: 'array'})
+    wire.SHARED['array'] = _shared(numpy, lambda x: {'array': array(x, lambda y: codec.pack(y, codec.no_handle))})
     codec.READ.update(scalar=codec.reader(one, lambda v: v[1]), array=codec.reader(many, lambda v: v[2]))
     AS_NUMPY.update(scalar=codec.reader(one, lambda v: kind(v[0]).type(v[1])), array=codec.reader(many, as_array))
     AS_ANSWERS.update(AS_NUMPY, array=codec.reader(many, as_answer))

@@ -53,7 +53,6 @@ class Host(End):
     def answer(self, word:str, head:Any, values:list):
         "Answer one request."
         try: answer = self.do(word, head, values)
-        except EOFError: raise
         except MemoryError: return self.link.send(_MEMORY)
         except BaseException as e: answer = 'raised', e
         flush_output()
@@ -150,7 +149,8 @@ class Host(End):
 
     def ask_back(self, n:int, args:tuple, kw:dict[str, Any])->Any:
         "Call a function of the judge."
-        answer, _, [value] = self.exchange('call', [n, *kw], [*args, *kw.values()])
+        try: answer, _, [value] = self.exchange('call', [n, *kw], [*args, *kw.values()])
+        except EOFError: os._exit(0)   # The judge is gone; the program must not catch that
         if answer == 'stop': raise StopIteration
         if answer == 'raised': raise value
         return value

@@ -73,7 +73,9 @@ class Runner:
         self.functions, self.cases = dict[str, None](), set[type]()   # Not called yet; have run
         self.unittest:Any = None
 
-    def unsupported(self, why:str): self.call.fail(Unsupported(why))
+    def unsupported(self, why:str):
+        "End the test."
+        self.call.fail(Unsupported(why))
 
     def noted(self, f:Callable)->Callable:
         "A function that tests, and notes when it is called."

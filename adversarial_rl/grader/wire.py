@@ -24,6 +24,7 @@ class Shared(NamedTuple):
     items:Callable[[Any], list] = list           # All that it holds
     fill:Callable[[Any, list], Any] = lambda x, new: (x.clear(), x.extend(new))   # Puts these in place of its items
     fixed:Callable[[Any], Any] = lambda x: None  # What never changes of it
+    fits:Callable[[Any], bool] = lambda x: True  # Whether it crosses in this way; a copy of it, otherwise
 
 def _pairs(x:dict)->list: return [y for pair in x.items() for y in pair]
 
@@ -143,7 +144,7 @@ class End(Reader):
         if (n := self.theirs.get(id(x))) is not None: return {'own': n}   # Before anything looks at it
         t = type(x)
         if t in NATIVE: return x if t is not int or -BIG < x < BIG else {'int': hex(x)}
-        if t in KINDS: return self.box(x, KINDS[t])
+        if t in KINDS and SHARED[KINDS[t]].fits(x): return self.box(x, KINDS[t])
         if t in WRITE and (t is not type or kind_name(x)): return write(x, t, self.pack)
         if plain := plain_class(t): return self.pack(PLAIN[plain](x)) if plain in PLAIN else write(x, plain, self.pack)
         if fields := record_fields(t): return {'record': [t.__name__, fields, [self.pack(y) for y in x]]}
