@@ -9,9 +9,11 @@ __all__ = ['KINDS', 'Asked', 'Outcome', 'printable', 'ending', 'to_outcome', 'pa
 # %% ../../nbs/03_grader/04_grading.ipynb #7dcfb529
 import itertools
 import random
+import re
 import signal
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 from typing import Any
 
 from ..core.parallel import dealt_out
@@ -59,12 +61,18 @@ def printable(text:str,    # Anything a program wrote
 # %% ../../nbs/03_grader/04_grading.ipynb #5271eac2
 _EARLY, _UNREACHED = Step('early_exit', 'the process exited early'), Step('', 'not reached')
 
+_WAITED = ', while the program waited'   # For its test, or in a sleep of its own
+
+def _waits(report:Report, limits:Limits)->bool:
+    "Whether a program that was stopped had hardly computed; shared machines undercount it."
+    return report.cpu < min(limits.wall_seconds, limits.cpu_seconds) / 10
+
 def ending(report:Report, # Facts of one run
            limits:Limits  # What was allowed
           )->Step|None:   # None for a clean end
     "Why a program stopped before its end."
     if report.killed == 'output': return Step('output_limit', f'more than {limits.output_bytes} bytes of output')
-    if report.killed == 'wall': return Step('timeout', f'no end after {limits.wall_seconds:g} s')
+    if report.killed == 'wall': return Step('timeout', f'no end after {limits.wall_seconds:g} s{_WAITED * _waits(report, limits)}')
     if report.killed == 'judge': return Step('crash', 'it ended its judge or its template, twice')
     if not any(step.kind == 'gone' for step in report.steps): return None
     used = report.cpu >= limits.cpu_seconds / 2   # Shared machines undercount it
@@ -102,6 +110,12 @@ def _first_failure(job:Job,
     return failures[0] if failures else None
 
 # %% ../../nbs/03_grader/04_grading.ipynb #64642a78
+def _with_advice(text:str)->str:
+    "A message, with how to allow a module that is installed here."
+    found = re.search(r"No module named '(\w+)", text)
+    if not found or found[1] == 'adversarial_rl' or not find_spec(found[1]): return text
+    return f'{text} for programs; it is installed: modules=[{found[1]!r}] allows it'
+
 def _to_outcome(job:Job, runs:Sequence[tuple[Job, Report]], too_strict:Mapping[str, Step]={})->Outcome:
     "Judge the reports of all runs that a job took; tests that are too strict have these steps."
     found:dict[str, tuple[Step, float]] = {}
@@ -115,9 +129,9 @@ def _to_outcome(job:Job, runs:Sequence[tuple[Job, Report]], too_strict:Mapping[s
     failure, stdout = _first_failure(job, runs, steps), next((r.stdout for _, r in runs if r.stdout), '')
     kind = failure.kind if failure else 'success_output' if stdout else 'success'
     return Outcome(kind, not failure, tuple(step.kind == 'ok' for step in steps),
-                   printable(failure.message) if failure else '', stdout=stdout,
+                   printable(_with_advice(failure.message)) if failure else '', stdout=stdout,
                    seconds=sum(report.seconds for _, report in runs), layers=runs[-1][1].layers,
-                   messages=tuple(printable(step.message, LONGEST) for step in steps),
+                   messages=tuple(printable(_with_advice(step.message), LONGEST) for step in steps),
                    test_seconds=tuple(found.get(test, (_UNREACHED, 0.))[1] for test in job.tests))
 
 def to_outcome(report:Report, # Facts of one run
@@ -211,6 +225,14 @@ def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:_RunAll, modules
         if _took_nothing(part, found[part]): runs[job], cut[job] = [(part, found[part])], whole[job][1:]
 
 # %% ../../nbs/03_grader/04_grading.ipynb #fb655355
+_FEW = 3   # Runs of a program that tests stop, where no more are asked for
+
+def _is_endless(part:Job, report:Report)->bool:
+    "Whether a test took all of the time, and earlier ones no more than half of it."
+    steps = _steps(report, part)
+    before = sum(report.times[:len(steps) - 1])
+    return steps[-1].kind == 'timeout' and before < min(part.limits.wall_seconds, part.limits.cpu_seconds) / 2
+
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[Job]], list[Report]], most_runs:int):
     "Run these parts of jobs, and again without each test that stops its program; those that others may fail, alone."
     alone:list[tuple[Job, Job]] = []
@@ -220,8 +242,10 @@ def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:Callable[[list[
         for job, part in waiting:
             runs[job].append((part, found[part]))
             if crowded := _crowded(part, found[part]): alone.append((job, replace(part, tests=crowded)))
-        waiting = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
-        if not waiting: break
+        left = [(job, replace(part, tests=rest)) for job, part in waiting if (rest := _unreached(part, found[part]))]
+        endless = {job for job, part in waiting if most_runs <= _FEW and _is_endless(part, found[part])}
+        alone += [(job, rest) for job, rest in left if job in endless]
+        if not (waiting := [(job, rest) for job, rest in left if job not in endless]): break
     last = [(job, replace(part, tests=(test,), limits=brief(part.limits))) for job, part in [*waiting, *alone]
             for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
@@ -232,7 +256,8 @@ _BY_CHANCE = 'infra_error', 'timeout', 'memory_limit', 'crash'   # Ends of a ref
 def _reasons(reference:Job, o:Outcome)->dict[str, Step]: # By test
     "Why a reference fails tests."
     said = [o.message if text == _UNREACHED.message else text for text in o.messages]
-    return {t: Step('unsupported', f'the reference fails this test: {text}')
+    def why(text): return f'{"this test does not end" if text.endswith(_WAITED) else "the reference fails this test"}: {text}'
+    return {t: Step('unsupported', why(text))
             for t, ok, text in zip(reference.tests, o.per_test, said) if not ok and o.kind != 'infra_error'}
 
 # %% ../../nbs/03_grader/04_grading.ipynb #6c6dc2bd
@@ -251,19 +276,15 @@ def _too_strict(jobs:Iterable[Job],
     return {job: found[x] for job, x in right.items()}
 
 # %% ../../nbs/03_grader/04_grading.ipynb #a618ef5f
-def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes them
-               limits:Limits|None=None,                      # For each run of a program; the job's own by default
-               progress:Callable[[int, int], object]|None=None, # Called with (done, total)
-               sandbox:Sandbox|None=None,                    # The pool this process shares by default
-               most_runs:int=3                               # Of a program that tests stop; then each is run briefly
-              )->list[Outcome]:
-    "The outcomes of many programs, in the order of the jobs; each test has a verdict of its own."
-    def run_all(jobs): return (sandbox or default_sandbox()).map(jobs, progress)
-    asked = list(jobs)
+def _checked(asked:list[Asked], limits:Limits|None)->list[Job]:
+    "The jobs that are asked for; raises ValueError for one that would pass without a test."
     todo = [as_job(x, limits) for x in asked]
     if any(not job.tests for job, x in zip(todo, asked) if not isinstance(x, Job)):
         raise ValueError('a program without tests would pass; `run(program)` only runs it, as does `Job(program)` here')
-    modules = (sandbox or default_sandbox()).modules if todo else ()
+    return todo
+
+def _all_runs(todo:list[Job], run_all:_RunAll, modules:tuple[str, ...], most_runs:int)->_Runs:
+    "Run each program: together for all authors where it remembers nothing, else the tests of each author apart."
     cut = {job: parts(job, modules) for job in todo}
     runs:_Runs = {job: [] for job in cut}
     _run_together(runs, cut, run_all, modules)
@@ -271,9 +292,23 @@ def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes
     _add_runs(runs, [*first.items()], run_all, most_runs)
     loaded = [job for job in cut if all(_steps(report, part)[0].kind == 'ok' for part, report in runs[job])]
     _add_runs(runs, [(job, part) for job in loaded for part in cut[job]], run_all, most_runs)
-    def grade_all(jobs): return grade_many(jobs, None, progress, sandbox, 2 * max(len(job.tests) for job in jobs))
-    stated = [job for job in cut if job.reference.strip() and job.tests]
-    too_strict = _too_strict(stated, (sandbox or default_sandbox()).references, grade_all) if stated else {}
+    return runs
+
+def grade_many(jobs:Iterable[Asked],                         # As `as_job` takes them
+               limits:Limits|None=None,                      # For each run of a program; the job's own by default
+               progress:Callable[[int, int], object]|None=None, # Called with (done, total)
+               sandbox:Sandbox|None=None,                    # The pool this process shares by default
+               most_runs:int=_FEW, *,                        # Of a program that tests stop; then each is run briefly
+               modules:Iterable[str]=()                      # Installed packages that programs and tests may import
+              )->list[Outcome]:
+    "The outcomes of many programs, in the order of the jobs; each test has a verdict of its own."
+    if not (todo := _checked(list(jobs), limits)): return []
+    pool = sandbox or default_sandbox(modules)
+    def run_all(jobs): return pool.map(jobs, progress)
+    def grade_all(jobs): return grade_many(jobs, None, progress, pool, 2 * max(len(job.tests) for job in jobs))
+    runs = _all_runs(todo, run_all, pool.modules, most_runs)
+    stated = [job for job in runs if job.reference.strip() and job.tests]
+    too_strict = _too_strict(stated, pool.references, grade_all) if stated else {}
     outcomes = {job: _to_outcome(job, reports, too_strict.get(job, {})) for job, reports in runs.items()}
     return [outcomes[job] for job in todo]
 
@@ -282,10 +317,11 @@ def grade(code:str,              # Program text
           tests:str|Sequence[str], # Test sources, or one text that `split_tests` cuts; ValueError for none
           limits:Limits=Limits(), # For each run of the program; a test that stops one takes no other with it
           function_name:str|Sequence[str]='', # All that tests may ask of the program; guessed where it is not stated
-          reference:str=''        # A right program, if there is one: a test that it fails is unsupported
+          reference:str='',       # A right program, if there is one: a test that it fails is unsupported
+          modules:Iterable[str]=() # Installed packages that programs and tests may import
          )->Outcome:
     "Run a program and judge each test in another process; there the program can be imported as `candidate`."
-    return grade_many([(code, tests, function_name, reference)], limits)[0]
+    return grade_many([(code, tests, function_name, reference)], limits, modules=modules)[0]
 
 # %% ../../nbs/03_grader/04_grading.ipynb #5c37a49e
 def run(code:str,              # Program text

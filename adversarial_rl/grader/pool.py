@@ -407,14 +407,20 @@ class Sandbox(Templates):
 
 # %% ../../nbs/03_grader/12_pool.ipynb #b3d74e0a
 _default:Sandbox|None = None
+_chosen:dict[tuple[str, ...], Sandbox] = {}   # Those for installed packages
 _locks:dict[int, threading.Lock] = {}   # Process number -> its lock; a fork may copy one that a thread holds
 
-def default_sandbox()->Sandbox:
+def default_sandbox(modules:Iterable[str]=() # Installed packages that programs and tests may import
+                   )->Sandbox:
     "The pool this process shares, started at first use; a forked copy of the process gets its own."
     global _default
     with _locks.setdefault(os.getpid(), threading.Lock()):
-        if _default is None or _default.closed or _default.pid != os.getpid(): _default = Sandbox()
-        return _default
+        key = (modules,) if isinstance(modules, str) else tuple(modules)
+        found = _chosen.get(key) if key else _default
+        if found is None or found.closed or found.pid != os.getpid(): found = Sandbox(modules=key)
+        if key: _chosen[key] = found
+        else: _default = found
+        return found
 
 # %% ../../nbs/03_grader/12_pool.ipynb #7332747a
 ATTEMPTS = {  # What it attempts -> program that raises when it cannot

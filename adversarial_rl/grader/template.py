@@ -839,6 +839,7 @@ def main(home:str,   # Folder this process makes and removes
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, _stopper(os.getpid()))
     isolation.prctl(isolation.PR_SET_PDEATHSIG, signal.SIGTERM)
+    sys.argv[:], sys.orig_argv[:] = ['program.py'], ['python', 'program.py']   # Of this process, with folders
     try:
         if os.getppid() == parent: _run(_take_client(), home, off, core=core, packages=packages)
     finally: _remove_home(home)   # Also where the client died before it could be watched
