@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
 from adversarial_rl.grader.pool import Job, Sandbox
+from adversarial_rl.grader.test_cases import plan
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=6, cpu_seconds=1, memory_mb=64, output_bytes=2000)
@@ -275,3 +277,27 @@ def test_a_module_that_is_not_allowed_is_said_and_can_be_allowed():
     o = grade('def f(x): return x', ['import pytest\nassert f(1) == 1'])
     assert "modules=['pytest'] allows it" in o.message and not o.judged
     assert grade(code, [test], modules=['pytest']).passed
+
+
+CHATS = {   # What a model may write -> tests of a function that adds one
+    'check': 'def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\ncheck(f)',
+    'check that nobody calls': 'def check(g):\n    assert g(1) == 2\n    assert g(2) == 3',
+    'methods': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)\n'
+               '        self.assertAlmostEqual(f(.1), 1.1)\n        self.assertIn(f(3), [4, 5])',
+    'near': 'self.assertAlmostEqual(f(.2), 1.2, places=3)\nself.assertAlmostEqual(f(.3), 1.31, delta=.1)',
+    'exceptions': 'with pytest.raises(TypeError):\n    f("a")\nwith self.assertRaises((TypeError, KeyError)): f([1])\n'
+                  'self.assertRaises(TypeError, f, {})\ntry:\n    f(())\n    assert False\nexcept TypeError: pass',
+}
+
+
+@pytest.mark.parametrize('name', CHATS)
+def test_what_a_model_writes_as_tests_is_data(name):
+    tests = parse_tests(CHATS[name], 'f')
+    right, wrong = grade_many([(f'def f(x): return {x}', tests, 'f') for x in ('x + 1', '7')])
+    assert len(tests) == {'methods': 3, 'exceptions': 4}.get(name, 2) and right.passed and not any(wrong.per_test)
+    assert all(isinstance(plan(test, ('f',)), list) for test in tests)
+
+
+def test_literals_that_no_test_uses_are_no_script():
+    test = '"Of f."\nMETADATA = {"author": "x"}\ndef check(candidate):\n    assert candidate(1) == 2\ncheck(f)'
+    assert len(plan(test, ('f',))) == 1

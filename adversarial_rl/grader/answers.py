@@ -270,12 +270,39 @@ def _items(x:ast.expr)->list[ast.expr]:
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*map(_items, columns))]
     return []
 
-def _method_test(method:str, args:list[ast.expr])->ast.expr|None:
+_METHODS = dict(   # Of `unittest.TestCase`
+    assertEqual='{} == {}', assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}', assertIsNone='{} is None',
+    assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}', assertIs='{} is {}',
+    assertGreater='{} > {}', assertGreaterEqual='{} >= {}', assertLess='{} < {}', assertLessEqual='{} <= {}',
+    assertIsInstance='isinstance({}, {})', assertAlmostEqual='{} {}', assertRaises='raises')
+_RAISES = '__raises__'   # Stands for what a call must do, until its test is written
+
+def _expression(text:str)->ast.expr: return parse_source(text, _CHARACTERS).body[0].value
+
+def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
+    "A call that must raise."
+    return ast.Call(ast.Name(_RAISES, ast.Load()), [kind, call], [])
+
+def _expected(x:ast.With|ast.Try)->ast.expr|None:
+    "The call that must raise in `with raises(ValueError): f(1)`, or before `except ValueError`; None for another."
+    match x:
+        case ast.With([ast.withitem(ast.Call(ast.Attribute(_, 'raises' | 'assertRaises') | ast.Name('raises'), [kind]))],
+                      [ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call)]): return _raising(kind, call)
+        case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *_],
+                     [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)]): return _raising(kind, call)
+    return None
+
+def _method_test(method:str, args:list[ast.expr], keywords:list[ast.keyword])->ast.expr|None:
     "What a method of `unittest.TestCase` asserts; None for other methods."
-    if re.fullmatch('assert((?!Not|Almost)[A-Z][a-z]+)?Equals?', method) and len(args) > 1:
-        return ast.Compare(args[0], [ast.Eq()], [args[1]])
-    if method == 'assertTrue' and args: return args[0]
-    return ast.UnaryOp(ast.Not(), args[0]) if method == 'assertFalse' and args else None
+    if re.fullmatch('assert((?!Not|Almost)[A-Z][a-z]+)?Equals?', method): method = 'assertEqual'
+    pattern, n = _METHODS.get(method, ''), len(args)
+    if not pattern or n < pattern.count('{') or method == 'assertRaises' and n < 2: return None
+    if method == 'assertRaises': return _raising(args[0], ast.Call(args[1], args[2:], keywords))
+    named = {k.arg: ast.unparse(k.value) for k in keywords}
+    places = ast.unparse(args[2]) if n > 2 else named.get('places', '7')
+    if method == 'assertAlmostEqual' and 'delta' in named: pattern = f'abs({{}} - {{}}) <= {named["delta"]}'
+    elif method == 'assertAlmostEqual': pattern = f'round({{}} - {{}}, {places}) == 0'
+    return _expression(pattern.format(*[f'({ast.unparse(x)})' for x in args]))
 
 # %% ../../nbs/03_grader/17_answers.ipynb #ab51f0e5
 def _target(names:str)->ast.expr:
@@ -287,7 +314,7 @@ def _target(names:str)->ast.expr:
 # %% ../../nbs/03_grader/17_answers.ipynb #be44dbe1
 class _Reader:
     "Reads the statements of one answer for what they assert, with values in place of names; nothing is run."
-    def __init__(self): self.tests, self.left = list[str](), 30_000   # Steps
+    def __init__(self, name:str): self.name, self.tests, self.left = name, list[str](), 30_000   # Function; steps
 
     def fill(self, x:ast.expr, values:Values)->ast.expr:
         full = _Filled(values).visit(copy.deepcopy(x)) if self.left > 0 else x
@@ -308,7 +335,8 @@ class _Reader:
                 case ast.Assign([target], value) | ast.AnnAssign(target, _, ast.expr() as value):
                     values |= _bound(target, self.fill(value, values))
                 case ast.Assert(test): self.note(test, values)
-                case ast.Expr(ast.Call(ast.Attribute(_, method), args)) if (asked := _method_test(method, args)):
+                case ast.Expr(ast.Call(ast.Attribute(_, method), args, keywords)) if (
+                        asked := _method_test(method, args, keywords)):
                     self.note(asked, values)
                 case ast.Expr(ast.Call(ast.Name())) | ast.Import() | ast.ImportFrom(): pass
                 case ast.For(target, items, inner):
@@ -317,12 +345,15 @@ class _Reader:
                 case ast.FunctionDef(_, _, inner):
                     for row in self.cases(x, values):
                         if self.left > 0: self.read(inner, values | row)
+                case ast.With() | ast.Try() if (asked := _expected(x)): self.note(asked, values)
                 case ast.ClassDef() | ast.With() | ast.If() | ast.Try(): self.read(x.body, values)
             if not isinstance(x, ast.Assign | ast.AnnAssign): values |= _unknown(_changed(x))
 
     def cases(self, x:ast.FunctionDef, values:Values)->Iterator[Values]:
-        "The values of a function's parameters: of each case that `parametrize` names, else unknown."
+        "The values of a function's parameters: of each case that `parametrize` names, else unknown; `candidate` is f."
         unknown, found = _unknown({a.arg for a in x.args.args}), False
+        called = {y.func.id for y in ast.walk(x) if isinstance(y, ast.Call) and isinstance(y.func, ast.Name)}
+        unknown |= {name: ast.Name(self.name, ast.Load()) for name in unknown.keys() & called if self.name}
         for y in x.decorator_list:
             match y:
                 case ast.Call(ast.Attribute(_, 'parametrize'), [ast.Constant(str(names)), rows]):
@@ -353,10 +384,11 @@ def _asserted(block:str, reader:_Reader)->str:
     return '\n'.join([*(f'assert {test}' for test in tests), *block.split('\n')[len(lines):]])
 
 # %% ../../nbs/03_grader/17_answers.ipynb #6701ea28
-def plain_asserts(text:str  # Anything a model wrote
-                 )->str:    # With assertions that need no other line
+def plain_asserts(text:str,  # Anything a model wrote
+                  name:str='' # The function under test, if it is known
+                 )->str:     # With assertions that need no other line
     "The text with values in place of the names in its assertions, and with assertions in place of other ways to test."
-    reader = _Reader()
+    reader = _Reader(name)
     def plain(block:str)->str:
         try: return _asserted(block, reader)
         except (RecursionError, ValueError, SyntaxError): return ''
@@ -367,10 +399,11 @@ def plain_asserts(text:str  # Anything a model wrote
 
 # %% ../../nbs/03_grader/17_answers.ipynb #bf367419
 def find_asserts(text:str,           # Anything a model wrote
-                 lines:int=20        # Longest assertion, in lines
+                 lines:int=20,       # Longest assertion, in lines
+                 name:str=''         # As in `plain_asserts`
                 )->list[ast.Assert]: # In order
     "Every assertion in a text, fenced or not; what does not parse as assertions alone is skipped."
-    text = plain_asserts('\n'.join(row[:2000] for row in answer_in(text).split('\n')[:_LINES]))
+    text = plain_asserts('\n'.join(row[:2000] for row in answer_in(text).split('\n')[:_LINES]), name)
     rows, at, left = text.split('\n'), 0, _MOST_PARSED
     asserts:list[ast.Assert] = []
     while at < len(rows) and left > 0:
@@ -408,6 +441,13 @@ def _has_plain_inputs(tree:ast.AST, name:str)->bool:
 _MOST_CALLS = 20   # Of the function in one test: each is written out with all calls inside of it
 
 # %% ../../nbs/03_grader/17_answers.ipynb #fd21fff7
+def _source(x:ast.expr)->str:
+    "The source of a test."
+    match x:
+        case ast.Call(ast.Name(name), [kind, call]) if name == _RAISES:
+            return f'try: {ast.unparse(call)}\nexcept {ast.unparse(kind)}: pass\nelse: assert False'
+    return ast.unparse(ast.Assert(x))
+
 def parse_tests(text:str,          # Anything a model wrote
                 function_name:str, # Function under test
                 max_tests:int=8    # Tests kept, the first ones
@@ -415,10 +455,10 @@ def parse_tests(text:str,          # Anything a model wrote
     "Usable tests in a text: assertions about the function that are data, and differ in input."
     tests:list[str] = []
     known:set[str] = set()   # Inputs
-    for node in find_asserts(text):
+    for node in find_asserts(text, name=function_name):
         if len(tests) == max_tests: break
         if len(calls(node.test, function_name)) > _MOST_CALLS: continue
-        try: source = ast.unparse(ast.Assert(node.test))
+        try: source = _source(node.test)
         except (RecursionError, ValueError): continue
         if len(source) > 20_000 or not isinstance(plan(source, (function_name,)), list): continue
         inputs = test_inputs(source, function_name)

@@ -111,6 +111,12 @@ def _compare(names:list[str], sides:list[Later])->Any:
     return result
 
 # %% ../../nbs/03_grader/18_forms.ipynb #66c9db19
+def _raises(kinds:tuple[type, ...], part:Later)->bool:
+    "Whether a part raises one of these exceptions; raises another one that it raises."
+    try: part()
+    except kinds: return True
+    return False
+
 def _known(form:list, call:Call, asserted:bool=False, listed:bool=False)->Later:
     "Evaluate a form now, all items of an iterator that is `listed`, too; what is returned gives its value, or raises."
     try:
@@ -138,6 +144,9 @@ def ask(form:list,          # A word, and what it needs
     if form[:2] == ['apply', 'Not']:
         part = ask(form[2][0], call, asserted)
         return lambda: not part()
+    if word == 'Raises':
+        part = _known(rest[1], call)
+        return lambda: _raises(tuple(getattr(builtins, name) for name in rest[0]), part)
     return _known(form, call, asserted)
 
 # %% ../../nbs/03_grader/18_forms.ipynb #fd8fed2e

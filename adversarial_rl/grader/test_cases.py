@@ -84,6 +84,12 @@ def _is_deep(tree:ast.AST)->bool:
     return True
 
 # %% ../../nbs/03_grader/09_test_cases.ipynb #5b66daaa
+def _exceptions(x:ast.expr)->list[str]:
+    "Names of the built-in exceptions that an `except` names; none where it names another."
+    names = [getattr(y, 'id', '') for y in (x.elts if isinstance(x, ast.Tuple) else [x])]
+    kinds = [getattr(builtins, name, None) for name in names]
+    return names if all(isinstance(kind, type) and issubclass(kind, Exception) for kind in kinds) else []
+
 def _uses(tree:ast.Module, name:str)->bool:
     "Whether tests read a variable."
     return any(isinstance(x, ast.Name) and x.id == name and isinstance(x.ctx, ast.Load) for x in ast.walk(tree))
@@ -104,6 +110,9 @@ def as_data(tree:ast.Module,
                 case ast.Assert(test=test, msg=None): asserts.append([_to_form(test, theirs), ast.unparse(x)[:300]])
                 case ast.Assert(test=test, msg=ast.Constant(value=str(text))):
                     asserts.append([_to_form(test, theirs), text[:300]])
+                case ast.Try([ast.Expr(ast.Call() as call)], [ast.ExceptHandler(kind, None, [ast.Pass()])],
+                             [ast.Assert(ast.Constant(False))], []) if kind and (kinds := _exceptions(kind)):
+                    asserts.append([['Raises', kinds, _to_form(call, theirs)], f'no {ast.unparse(kind)}'])
                 case ast.Expr(value=value): asserts.append([_to_form(value, theirs), None])
                 case _: return None
     except ValueError: return None
