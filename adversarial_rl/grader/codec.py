@@ -115,7 +115,7 @@ def pack(x:Any,        # Any value
     def inner(y): return pack(y, handle, depth + 1)
     if t in WRITE and (t is not type or kind_name(x)): return write(x, t, inner)
     base = next((b for b in BELOW if issubclass(t, b)), None)
-    if base is None: return handle(x)
+    if base is None or base is tuple and hasattr(t, '_fields'): return handle(x)
     return inner(PLAIN[base](x)) if base in PLAIN else write(x, base, inner)
 
 # %% ../../nbs/03_grader/07_codec.ipynb #02a2f45f

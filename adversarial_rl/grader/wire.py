@@ -140,7 +140,7 @@ class End(Reader):
 
     def pack(self, x:Any)->Any:
         "The form of a value."
-        if not self.shares: return pack(x, self.lend)
+        if not self.shares: return pack(x, self.copied)
         if (n := self.theirs.get(id(x))) is not None: return {'own': n}   # Before anything looks at it
         t = type(x)
         if t in NATIVE: return x if t is not int or -BIG < x < BIG else {'int': hex(x)}
@@ -149,6 +149,12 @@ class End(Reader):
         if plain := plain_class(t): return self.pack(PLAIN[plain](x)) if plain in PLAIN else write(x, plain, self.pack)
         if fields := record_fields(t): return {'record': [t.__name__, fields, [self.pack(y) for y in x]]}
         return self.lend(x)
+
+    def copied(self, x:Any)->dict[str, Any]:
+        "As `lend`, where containers are copied; a tuple whose class adds something crosses as a tuple."
+        if not isinstance(x, tuple): return self.lend(x)
+        items = [pack(y, self.copied) for y in tuple.__iter__(x)]
+        return {'record': [type(x).__name__, fields, items]} if (fields := record_fields(type(x))) else {'tuple': items}
 
     def box(self, x:Any, kind:str)->dict[str, Any]:
         "The form of a container; what it holds follows."
