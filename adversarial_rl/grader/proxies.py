@@ -36,9 +36,7 @@ def _asking(name:str)->Callable:
     return method
 
 def _refusing(name:str)->Callable:
-    def method(self, *others):
-        if name in ('__eq__', '__ne__') and any(x is self for x in others): return name == '__eq__'
-        self._remote.unsupported(name)
+    def method(self, *others): self._remote.unsupported(name)
     return method
 
 SPECIAL: dict[str, Callable] = {name: _asking(name) for name in ASKED} | {name: _refusing(name) for name in REFUSED}
@@ -53,6 +51,7 @@ class Handle:
         self.makes = False      # Whether it is a function in place of a class
         self.is_object = made   # Whether its methods may have names that those of plain data have
         self.proxy:Any = None
+        self.born = end.asks    # How often the program had been asked
 
     def unsupported(self, what:str)->NoReturn:
         "End the test."
@@ -74,8 +73,10 @@ class Handle:
 
     def make(self, args:tuple, kw:dict[str, Any])->Any:
         "An object that a class makes: a test may compare with it, so it never crosses as plain data."
+        start = self.end.asks
         x = self.ask('make', *args, *kw.values(), head=[*kw])
-        return x if isinstance(x, Proxy | BaseException) else self.unsupported('what is made in place')
+        is_new = isinstance(x, Proxy | BaseException) and x._remote.born > start
+        return x if is_new else self.unsupported('what is made in place')
 
     def get(self, name:str)->Any:
         "An attribute."
@@ -117,7 +118,7 @@ class ProgramClass(type):
     def __call__(cls, *args, **kw): return cls._remote.make(args, kw)
     def __getattr__(cls, name):
         x = cls._remote.get(name)
-        if name[:2] == '__' or isinstance(x, Proxy | ProgramClass): return x
+        if name[:2] == '__' or isinstance(x, ProgramClass) or isinstance(x, Proxy) and callable(x): return x
         cls._remote.unsupported('a value')   # Tests compare with those, as in `f(1) == Color.RED`
     def __setattr__(cls, name, value):
         if name[:2] == '__': type.__setattr__(cls, name, value)
@@ -163,13 +164,14 @@ class Asking(End):
     def __init__(self, link:Link, shares:bool=False): # As of `End`: for a script
         super().__init__(link, 0, shares)
         self.problem:BaseException|None = None   # The first violation; a test that catches it fails all the same
-        self.answered = False                    # The program has told this test something
+        self.answered = False                    # The program has told this test something, if only what a name is
         self.gone, self.size = False, 0          # Whether it has ended; bytes of its answers
         self.made_by:tuple[str, ...] = ()        # Names that are written as those of classes
         self.ignored = ''                        # The exception of a part of a test that counts no longer
         self.records = dict[tuple, type]()       # Classes of named tuples
         self.callable = dict[int, Callable]()    # What the program may call
-        self.classes, self.made = 0, False       # How many; whether new values are `made`
+        self.classes, self.asks = 0, 0           # How many of the program; requests so far
+        self.made = False                        # Whether new values are `made`
 
     def fail(self, e:BaseException)->NoReturn:
         "End the test."
@@ -183,9 +185,9 @@ class Asking(End):
     def ask(self, word:str, head:Any=None, values:Any=(), *, made:bool=False)->Any:
         "Send one request; return its value or raise its exception."
         if self.problem: raise self.problem
-        if word != 'name': self.answered = True
+        self.answered = True
         try:
-            self.made = made
+            self.made, self.asks = made, self.asks + 1
             answer, text, found = self.exchange(word, head, values)
         except EOFError:
             self.gone = True
@@ -214,10 +216,8 @@ class Call(Asking):
         "A value that the program has under this name."
         x = self.ask('name', name)
         if isinstance(x, ProgramClass): x._remote.made = x._remote.is_object = name[:1].isupper()
-        elif name in self.made_by and isinstance(x, Proxy): x._remote.makes = True
-        elif not isinstance(x, Proxy) or not hasattr(type(x), '__call__'):
-            self.answered = True   # What it is may decide the test
-            if isinstance(x, Proxy): x._remote.made = x._remote.is_object = True
+        elif isinstance(x, Proxy) and name in self.made_by: x._remote.makes = True
+        elif isinstance(x, Proxy) and not callable(x): x._remote.made = x._remote.is_object = True
         return x
 
     def call(self, name:str, args:tuple=(), kw:dict[str, Any]|None=None)->Any:
