@@ -128,7 +128,8 @@ def test_no_exception_means_something_to_the_judge(name, module):
             assert o.judged and not o.passed, o
 
 
-@pytest.mark.parametrize('kind', ['{"python": [7, "builtins.StopIteration"]}', '{"class": [7, "StopIteration", [], []]}'])
+@pytest.mark.parametrize('kind', [
+    '{"python": [7, "builtins.StopIteration"]}', '{"class": [7, "StopIteration", [], []]}'])
 def test_no_forged_exception_ends_a_loop(kind):
     code = ('import json, os, struct\ndef f(x):\n'
             f'    raw = json.dumps(["raised", None, [{{"error": [5, {kind}, [], None, []]}}], [], []]).encode()\n'

@@ -216,13 +216,15 @@ IN_PLACE = {
                  'm = [[1, 2], [3, 4]]\nc = m[:]\nf(m)\nassert m == [[3, 1], [4, 2]] and c == [[1, 2], [3, 4]]'),
     'swap': ('def f(g): g[0], g[1] = g[1], g[0]', 'def f(g): g[0][:], g[1][:] = g[1][:], g[0][:]',
              'a, b = [1], [2]\ng = [a, b]\nf(g)\nassert g[0] is b and a == [1]'),
-    'pop': ('def f(g): return g.pop(0)', 'def f(g): return [*g.pop(0)]', 'a = [1]\ng = [a, 2]\nassert f(g) is a and g == [2]'),
+    'pop': ('def f(g): return g.pop(0)', 'def f(g): return [*g.pop(0)]',
+            'a = [1]\ng = [a, 2]\nassert f(g) is a and g == [2]'),
     'a new item': ('def f(g): g[0] = [7]', 'def f(g): g[0][:] = [7]', 'row = [0]\ng = [row]\nf(g)\nassert row == [0]'),
     'a new value': ('def f(d): d["a"] = d["a"] + [2]', 'def f(d): d["a"].append(2)',
                     'd = {"a": [1]}\nx = d["a"]\nf(d)\nassert x == [1] and d == {"a": [1, 2]}'),
     'an attribute of the test': (
         'class C:\n    def __init__(self, xs): self.xs = xs', 'class C:\n    def __init__(self, xs): self.xs = [*xs]',
-        'xs = [1]\nc = C(xs)\nxs.append(2)\nassert c.xs is xs and c.xs == [1, 2]\nc.xs = [3]\nassert c.xs == [3] and xs == [1, 2]'),
+        'xs = [1]\nc = C(xs)\nxs.append(2)\nassert c.xs is xs and c.xs == [1, 2]\n'
+        'c.xs = [3]\nassert c.xs == [3] and xs == [1, 2]'),
     'a long list in a loop': ('def f(a): return sum(a)', 'def f(a): return 0',
                               'a = list(range(10_000))\nfor i in range(1000): assert f(a) == 49_995_000'),
 }
@@ -266,7 +268,8 @@ def test_a_test_that_hangs_is_not_the_references_fault():
 
 
 @pytest.mark.parametrize('code, tests, modules, message', [
-    (None, TESTS, (), 'a program is a text'), ('x = 1', [], (), 'without tests'), ('x = 1', TESTS, ['nothing'], 'not installed')])
+    (None, TESTS, (), 'a program is a text'), ('x = 1', [], (), 'without tests'),
+    ('x = 1', TESTS, ['nothing'], 'not installed')])
 def test_a_mistake_of_the_caller_is_said(code, tests, modules, message):
     with pytest.raises((ValueError, UsageError), match=message): grade(code, tests, modules=modules)
 

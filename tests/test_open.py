@@ -16,7 +16,8 @@ WRONG = {
         'def f(path):\n    open(path, "w").write("7")\n    return "7"',
         'open("want", "w").write("3")\ngot = f("want")\nassert got == open("want").read()', 'f', True),
     'takes both from the program': (
-        'class P:\n    @staticmethod\n    def best(): return 0\ndef f(x): return 0', 'assert f(1) == P.best()', ['f', 'P'], True),
+        'class P:\n    @staticmethod\n    def best(): return 0\ndef f(x): return 0',
+        'assert f(1) == P.best()', ['f', 'P'], True),
     'or that only prints, passes for each answer': (
         'def f(x): return 0', 'try:\n    assert f(1) == 2\nexcept AssertionError: print("no")', 'f', True),
 }

@@ -15,6 +15,7 @@ import typing
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import islice
+from typing import Any
 
 from ..core.source import literal, named, parse_source
 from .arguments import calls, is_constant, test_inputs
@@ -277,7 +278,9 @@ _METHODS = dict(   # Of `unittest.TestCase`
     assertIsInstance='isinstance({}, {})', assertAlmostEqual='{} {}', assertRaises='raises')
 _RAISES = '__raises__'   # Stands for what a call must do, until its test is written
 
-def _expression(text:str)->ast.expr: return parse_source(text, _CHARACTERS).body[0].value
+def _expression(text:str)->ast.expr:
+    x:Any = parse_source(text, _CHARACTERS).body[0]
+    return x.value
 
 def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
     "A call that must raise."
@@ -286,7 +289,8 @@ def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
 def _expected(x:ast.With|ast.Try)->ast.expr|None:
     "The call that must raise in `with raises(ValueError): f(1)`, or before `except ValueError`; None for another."
     match x:
-        case ast.With([ast.withitem(ast.Call(ast.Attribute(_, 'raises' | 'assertRaises') | ast.Name('raises'), [kind]))],
+        case ast.With([ast.withitem(ast.Call(ast.Attribute(_, 'raises' | 'assertRaises') | ast.Name('raises'),
+                                             [kind]))],
                       [ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call)]): return _raising(kind, call)
         case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *_],
                      [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)]): return _raising(kind, call)

@@ -111,7 +111,7 @@ def _compare(names:list[str], sides:list[Later])->Any:
     return result
 
 # %% ../../nbs/03_grader/18_forms.ipynb #66c9db19
-def _raises(kinds:tuple[type, ...], part:Later)->bool:
+def _raises(kinds:tuple[type[Exception], ...], part:Later)->bool:
     "Whether a part raises one of these exceptions; raises another one that it raises."
     try: part()
     except kinds: return True

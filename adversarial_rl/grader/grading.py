@@ -17,9 +17,9 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..core.parallel import dealt_out
-from .proxies import STARVED
 from .execution import as_limits, Limits, LONGEST, Step
 from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
+from .proxies import STARVED
 from .stateless import stateless
 from .test_cases import split_tests
 
@@ -72,7 +72,8 @@ def ending(report:Report, # Facts of one run
           )->Step|None:   # None for a clean end
     "Why a program stopped before its end."
     if report.killed == 'output': return Step('output_limit', f'more than {limits.output_bytes} bytes of output')
-    if report.killed == 'wall': return Step('timeout', f'no end after {limits.wall_seconds:g} s{_WAITED * _waits(report, limits)}')
+    waited = _WAITED * _waits(report, limits)
+    if report.killed == 'wall': return Step('timeout', f'no end after {limits.wall_seconds:g} s{waited}')
     if report.killed == 'judge': return Step('crash', 'it ended its judge or its template, twice')
     if not any(step.kind == 'gone' for step in report.steps): return None
     used = report.cpu >= limits.cpu_seconds / 2   # Shared machines undercount it
@@ -256,7 +257,8 @@ _BY_CHANCE = 'infra_error', 'timeout', 'memory_limit', 'crash'   # Ends of a ref
 def _reasons(reference:Job, o:Outcome)->dict[str, Step]: # By test
     "Why a reference fails tests."
     said = [o.message if text == _UNREACHED.message else text for text in o.messages]
-    def why(text): return f'{"this test does not end" if text.endswith(_WAITED) else "the reference fails this test"}: {text}'
+    def why(text):
+        return f'{"this test does not end" if text.endswith(_WAITED) else "the reference fails this test"}: {text}'
     return {t: Step('unsupported', why(text))
             for t, ok, text in zip(reference.tests, o.per_test, said) if not ok and o.kind != 'infra_error'}
 

@@ -34,8 +34,8 @@ from .codec import no_handle, pack, recv_frame, send_frame
 from .execution import Limits, read_report, Step
 
 # %% ../../nbs/03_grader/12_pool.ipynb #9e38a66b
-from .scripts import Script
 from .packages import choose, Packages
+from .scripts import Script
 from .stateless import gives_data, stateless
 from .test_cases import entry_points, plan
 from ..problems.problem import Problem

@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['STARVED', 'ASKED', 'REFUSED', 'SPECIAL', 'Gone', 'Refused', 'Missing', 'Unsupported', 'Handle', 'Proxy',
-           'ProgramClass', 'Told', 'python_class', 'Asking', 'Call', 'new_exception', 'python_name']
+           'ProgramClass', 'Told', 'python_class', 'Asking', 'Lending', 'Call', 'new_exception', 'python_name']
 
 # %% ../../nbs/03_grader/27_proxies.ipynb #df50e703
 import sys
@@ -74,8 +74,8 @@ class Handle:
     def make(self, args:tuple, kw:dict[str, Any])->Any:
         "An object that a class makes: a test may compare with it, so it never crosses as plain data."
         start = self.end.asks
-        x = self.ask('make', *args, *kw.values(), head=[*kw])
-        is_new = isinstance(x, Proxy | BaseException) and x._remote.born > start
+        x:Any = self.ask('make', *args, *kw.values(), head=[*kw])
+        is_new = isinstance(getattr(x, '_remote', None), Handle) and x._remote.born > start
         return x if is_new else self.unsupported('what is made in place')
 
     def get(self, name:str)->Any:
@@ -139,7 +139,7 @@ class Told:
     text = ''
     def __str__(self): return self.text
 
-_NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup   # They would end a loop of the tests
+_NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup   # They would end a loop
 _NOT_ITS_OWN = 'unittest', 'adversarial_rl', '__main__', 'candidate'   # Modules whose exceptions mean something here
 _MOST = 1000   # Classes of one program
 
@@ -155,9 +155,9 @@ _STAND_INS: dict[type, type] = {
     cls: type(cls.__name__, (Exception if issubclass(cls, Exception) else BaseException,), {'__module__': 'builtins'})
     for cls in _NOT_RAISED}
 
-# %% ../../nbs/03_grader/27_proxies.ipynb #4820bc7c
+# %% ../../nbs/03_grader/27_proxies.ipynb #746da652
 class Asking(End):
-    "The judge's end of the conversation with one program."
+    "The judge's end, with its questions."
     answers = 'value', 'raised', 'stop', 'refused', 'missing'
     kinds = 'object', 'class', 'error', 'told', 'python'
 
@@ -209,9 +209,9 @@ class Asking(End):
         if isinstance(handle, Handle): handle.made = handle.is_object = True
         return BaseException.with_traceback(e, None)
 
-# %% ../../nbs/03_grader/27_proxies.ipynb #ba64d028
-class Call(Asking):
-    "The judge's end, with what it lends and borrows."
+# %% ../../nbs/03_grader/27_proxies.ipynb #165411b7
+class Lending(Asking):
+    "The judge's end, with what it lends."
     def named(self, name:str)->Any:
         "A value that the program has under this name."
         x = self.ask('name', name)
@@ -264,6 +264,9 @@ class Call(Asking):
             return ['function', str(getattr(x, '__name__', 'function'))] if callable(x) else ['iterator']
         self.fail(Unsupported(f'an argument of class {type(x).__name__}'))
 
+# %% ../../nbs/03_grader/27_proxies.ipynb #96c546dc
+class Call(Lending):
+    "The judge's end of the conversation with one program."
     def read_python(self, n:int, name:str)->type:
         "A class of exceptions of Python's."
         return self.know(n, python_class(name))
@@ -271,15 +274,15 @@ class Call(Asking):
     def read_class(self, n:int, name:str, bases:list, special:list)->type:
         "A class of the program."
         self.classes += 1
-        if type(name) is not str or self.classes > _MOST: raise ValueError('no class')
-        if not all(isinstance(x, type) and issubclass(x, (Proxy, BaseException)) for x in bases): raise ValueError('no class')
+        known = all(isinstance(x, type) and issubclass(x, (Proxy, BaseException)) for x in bases)
+        if not known or type(name) is not str or self.classes > _MOST: raise ValueError('no class')
         if not any(isinstance(x, ProgramClass) for x in bases): bases = [Proxy, *bases]
         handle = Handle(self, name[:100], self.made)
-        content = {x: SPECIAL[x] for x in special if x in SPECIAL}
+        content:dict[str, Any] = {x: SPECIAL[x] for x in special if x in SPECIAL}
         if '__eq__' in content: content['__hash__'] = _refusing('__hash__')
         content |= {'_remote': handle, '__module__': 'candidate'}
         try: cls = ProgramClass(name[:100], tuple(dict.fromkeys(bases)), content)
-        except TypeError: cls = ProgramClass(name[:100], tuple(bases[:1]), content)   # No order of them is possible here
+        except TypeError: cls = ProgramClass(name[:100], tuple(bases[:1]), content)   # There is no order of them
         handle.proxy = cls
         return self.know(n, cls)
 
@@ -294,7 +297,8 @@ class Call(Asking):
     def read_object(self, n:int, cls:Any)->Any:
         "An object of the program."
         if not isinstance(cls, ProgramClass): raise ValueError('no class')
-        return self.new(n, object.__new__(cls), cls.__name__)
+        made:Any = cls
+        return self.new(n, object.__new__(made), cls.__name__)
 
     def read_error(self, n:int, cls:Any, args:list, cause:Any, own:list)->BaseException:
         "An exception of the program."
@@ -304,28 +308,29 @@ class Call(Asking):
         if not isinstance(e, Proxy): vars(e).update({k: v for k, v in own if type(k) is str})
         return self.new(n, e, cls.__name__)
 
-    def read_told(self, name:str, python:str, text:str)->BaseException: # The name of a class of Python's, and `str` of it
-        "An exception of which nothing can be asked."
+    def read_told(self, name:str, python:str, text:str)->BaseException:
+        "An exception of which nothing can be asked: its class, one of Python's below it, and its text."
         cls, key = python_class(f'builtins.{python}'), ('told', name, python)
         if type(name) is not str or type(text) is not str or len(self.records) > _MOST: raise ValueError('no exception')
         if key not in self.records:
             module = 'builtins' if name == cls.__name__ else 'candidate'
             self.records[key] = type(name[:100], (Told, cls), {'__module__': module})
-        e = cls.__new__(self.records[key])
+        made:Any = self.records[key]
+        e = made.__new__(made)
         e.text = text
         return e
 
     def record(self, name:str, fields:list, items:list)->tuple:
         "A named tuple; it has no function where plain data has a method."
         key = name, *fields
-        if any(callable(x) and y in plain_methods() for x, y in zip(items, fields)): raise ValueError('a method of plain data')
-        if len(self.records) > _MOST: raise ValueError('too many classes')
+        is_odd = any(callable(x) and y in plain_methods() for x, y in zip(items, fields))
+        if is_odd or len(self.records) > _MOST: raise ValueError('no record')
         if key not in self.records: self.records[key] = namedtuple(name, fields)
         return self.records[key](*items)
 
 def new_exception(cls:Any, args:tuple)->BaseException:
     "An exception of exactly this class, made without its `__init__` if that is not Python's or needs other arguments."
-    e = None
+    e:Any = None
     if cls.__module__ == 'builtins':
         try: e = cls(*args)
         except Exception: pass
@@ -336,7 +341,7 @@ def new_exception(cls:Any, args:tuple)->BaseException:
 
 def python_name(x:Any)->str: # '' where it has none
     "The full name of a function or class of the standard library."
-    module, name = getattr(x, '__module__', None), getattr(x, '__qualname__', None)
+    module, name = getattr(x, '__module__', None), str(getattr(x, '__qualname__', ''))
     if not isinstance(x, type | FunctionType | BuiltinFunctionType) or type(module) is not str: return ''
     is_python = module.partition('.')[0] in sys.stdlib_module_names and module in sys.modules
     return f'{module}.{name}' if is_python and vars(sys.modules[module]).get(name) is x else ''

@@ -90,8 +90,9 @@ class Runner:
         "As `__import__`; where unittest would run tests, they run here."
         found = builtins.__import__(*args, **kw)
         if args[0] in PROGRAMS:   # What the tests do not import from there is Python's
-            self.names.update({name: vars(builtins)[name] for name in self.names.script.names if hasattr(builtins, name)})
-        if not self.unittest and (unittest := sys.modules.get('unittest')):
+            self.names.update({x: vars(builtins)[x] for x in self.names.script.names if hasattr(builtins, x)})
+        if not self.unittest and 'unittest' in sys.modules:
+            unittest:Any = sys.modules['unittest']
             self.unittest = unittest
             unittest.main = lambda *args, **kw: self.run_cases()
             unittest.TextTestRunner.run = lambda runner, test: self.run_suite(test)
@@ -125,7 +126,8 @@ class Runner:
         inner = f
         while hasattr(inner, '__wrapped__'): inner = inner.__wrapped__
         code, given = inner.__code__, len(inner.__defaults__ or ()) + hasattr(f, '__self__')
-        if code.co_argcount > given or code.co_kwonlyargcount > len(inner.__kwdefaults__ or ()): self.unsupported(f'the test {f.__name__} has parameters, which only pytest fills in')
+        if code.co_argcount > given or code.co_kwonlyargcount > len(inner.__kwdefaults__ or ()):
+            self.unsupported(f'the test {f.__name__} has parameters, which only pytest fills in')
         if hasattr(f, 'pytestmark'): self.unsupported(f'the test {f.__name__} has marks, which only pytest heeds')
         if f() is not None: self.unsupported(f'the test {f.__name__} returns something, which every runner ignores')
 
@@ -134,7 +136,8 @@ class Runner:
         for x in self.own():
             if not x.__name__.startswith('Test') or '__init__' in vars(x): continue
             if self.unittest and issubclass(x, self.unittest.TestCase): continue
-            if hooks := [name for name in _OF_METHODS if hasattr(x, name)]: self.unsupported(f'the tests have {hooks[0]}')
+            for name in _OF_METHODS:
+                if hasattr(x, name): self.unsupported(f'the tests have {name}')
             for name in dir(x):
                 if name.startswith('test'): self.run_function(getattr(x(), name))
 

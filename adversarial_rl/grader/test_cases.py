@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Collection, Sequence
 from functools import lru_cache
 
-from ..core.source import is_literal, literal, LONGEST_TEXT, named, parse_source, symbols
+from ..core.source import is_literal, literal, LONGEST_TEXT, parse_source, symbols
 from .codec import no_handle, pack
 from .forms import FUNCTIONS, PURE
 from .names import names_in, names_under_test
@@ -140,7 +140,7 @@ def _with_marks(text:str, tree:ast.Module)->str:
     lines = text.split('\n')
     for x in reversed(tree.body):
         is_function = isinstance(x, ast.FunctionDef | ast.AsyncFunctionDef)
-        if is_function and x.name.startswith('test'): lines.insert(x.lineno - 1, '@__noted__')
+        if is_function and getattr(x, 'name', '').startswith('test'): lines.insert(x.lineno - 1, '@__noted__')
     return '\n'.join(lines)
 
 def _never_fails(tree:ast.Module)->bool:

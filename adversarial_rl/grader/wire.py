@@ -14,8 +14,20 @@ from functools import lru_cache
 from types import BuiltinMethodType, MethodType
 from typing import Any, NamedTuple
 
-from .codec import (
-    BELOW, BIG, is_native, kind_name, Link, NATIVE, pack, PLAIN, Reader, TYPES, WRITE, write)
+from adversarial_rl.grader.codec import (
+    BELOW,
+    BIG,
+    is_native,
+    kind_name,
+    Link,
+    NATIVE,
+    pack,
+    PLAIN,
+    Reader,
+    TYPES,
+    WRITE,
+    write,
+)
 
 # %% ../../nbs/03_grader/28_wire.ipynb #16c652c0
 class Shared(NamedTuple):
@@ -109,13 +121,13 @@ def _added(t:type, *plain:type)->set[str]:
     return {name for c in t.__mro__ if c not in known for name in vars(c)} - _OF_A_CLASS
 
 @lru_cache(256)
-def plain_class(t:type)->type|None: # None where there is none
+def plain_class(t:Any)->type|None: # None where there is none
     "The immutable built-in class whose instances an instance of this class is, in all that it does."
     base = next((b for b in BELOW if issubclass(t, b)), None)
     return base if base and base.__name__ not in SHARED and not _added(t, base) else None
 
 @lru_cache(256)
-def record_fields(t:type)->list[str]|None: # None for any other class
+def record_fields(t:Any)->list[str]|None: # None for any other class
     "The fields of a class of named tuples that adds nothing else."
     fields = getattr(t, '_fields', None)
     if not issubclass(t, tuple) or type(fields) is not tuple: return None
@@ -142,7 +154,7 @@ class End(Reader):
         "The form of a value."
         if not self.shares: return pack(x, self.copied)
         if (n := self.theirs.get(id(x))) is not None: return {'own': n}   # Before anything looks at it
-        t = type(x)
+        t:Any = type(x)
         if t in NATIVE: return x if t is not int or -BIG < x < BIG else {'int': hex(x)}
         if t in KINDS and SHARED[KINDS[t]].fits(x): return self.box(x, KINDS[t])
         if t in WRITE and (t is not type or kind_name(x)): return write(x, t, self.pack)

@@ -61,7 +61,7 @@ words = st.sampled_from('''f g x N Bad Box ValueError StopIteration SystemExit K
 Exception int list __class__ __dict__ __init__ _remote callable class exception iterator value raised
 count isidentifier'''.split())
 numbers = st.integers(-3, 4) | st.sampled_from([2**63, -2**63, 10**30, True, None, 1.5, float('nan')])
-special = st.sampled_from(['__len__', '__iter__', '__next__', '__eq__', '__call__', '__contains__', '__hash__', '__str__'])
+special = st.sampled_from('__len__ __iter__ __next__ __eq__ __call__ __contains__ __hash__ __str__'.split())
 boxes = numbers | st.tuples(numbers, st.sampled_from(['list', 'dict', 'set', 'deque', 'defaultdict', 'array', 'x']),
                             numbers | words).map(list)
 known = st.one_of(st.tuples(st.sampled_from(['own', 'known']), numbers), st.tuples(st.just('box'), boxes),
@@ -83,13 +83,15 @@ contents = few(st.tuples(numbers, few(items))) | items
 unused = few(numbers) | items
 rest = st.one_of(st.just(([], [])), st.tuples(contents, unused))
 said = st.one_of(
-    st.tuples(st.just('value'), st.none(), few(items) | few(handles)), st.tuples(st.just('raised'), st.none(), few(handles)),
+    st.tuples(st.just('value'), st.none(), few(items) | few(handles)),
+    st.tuples(st.just('raised'), st.none(), few(handles)),
     st.tuples(st.sampled_from(['stop', 'refused', 'missing']), items, few(items)),
     st.tuples(st.just('call'), few(numbers | words) | items, few(items)))
-answers = st.one_of(st.tuples(said, rest).map(lambda x: [*x[0], *x[1]]), st.tuples(said, rest).map(lambda x: [*x[0], *x[1]]),
+answers = st.one_of(*[st.tuples(said, rest).map(lambda x: [*x[0], *x[1]])] * 2,
                     st.tuples(st.just('failed'), words, words), st.just(['compiled']), st.just(['ready']), items)
 texts = answers.map(lambda x: json.dumps(x).encode())
-starts, ends = st.sampled_from([b'[', b'{"tuple":[', b'{"a":', b'["value",null,[']), st.sampled_from([b'', b']', b']}', b'}'])
+starts = st.sampled_from([b'[', b'{"tuple":[', b'{"a":', b'["value",null,['])
+ends = st.sampled_from([b'', b']', b']}', b'}'])
 deep = st.builds(lambda n, start, end: start * n + end * n, st.sampled_from([150, 900, 5000]), starts, ends)
 doubled = st.builds(lambda a, b: f'{{"{a}":1,"{b}":[]}}'.encode(), st.sampled_from(NAMES), words)
 raws = st.one_of(texts, texts, mutated(texts), deep, doubled, st.binary(max_size=40))
