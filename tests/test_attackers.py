@@ -479,3 +479,43 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     code = f'import ctypes, os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    if n > 1: {end}\n    return x + 1'
     o = grade(code, [f'assert f({n}) == {n + 1}' for n in range(6)], function_name='f')
     assert o.judged and not o.passed and sum(o.per_test) < 6
+
+
+WRITES = """import json, os, struct
+def say(*messages):
+    for word, head, values, contents, unused in messages:
+        raw = json.dumps([word, head, values, contents, unused]).encode()
+        os.write(4, struct.pack('>I', len(raw)) + raw)
+"""
+FORGED = {   # What a program writes to its judge while a script asks it: messages, a test that it must fail
+    'a container of the test that it never saw': (
+        ['value', None, [0], [[0, [9]], [2, [9]], [4, [9]]], []], 'want = [9]\nassert f([1]) == 0 and want != [9]'),
+    'another kind of container': (['value', None, [{'box': [0, 'dict', None]}], [], []], 'assert f([1]) == {}'),
+    'a number of the judge': (['value', None, [{'box': [2, 'list', None]}], [[2, [3]]], []], 'assert f([1]) == [3]'),
+    'a function that nobody lent': (['call', [0], [3], [], []], 'assert f([1]) == 3'),
+    'a call of the argument': (['call', [2], [{'own': 2}], [], []], 'assert f(lambda x: 3) == 4'),
+    'an attribute': (['get', '__globals__', [{'own': 0}], [], []], 'assert f(lambda: 3) == 4'),
+    'a skipped test': (['raised', None, [{'error': [
+        5, {'python': [7, 'unittest.case.SkipTest']}, [], None, []]}], [], []],
+        'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)'),
+    'a mark of the judge': (['raised', None, [{'error': [
+        5, {'python': [7, 'adversarial_rl.grader.proxies.Gone']}, [], None, []]}], [], []],
+        'try: f(1)\nexcept Exception: pass'),
+    'a class of the judge as a base': (['value', None, [{'object': [
+        5, {'class': [7, 'E', [{'type': 'int'}], []]}]}], [], []], 'assert f(1) == 0'),
+    'equality in a class': (['value', None, [{'object': [
+        5, {'class': [7, 'E', [], ['__eq__', '__class__', '__new__']]}]}], [], []], 'assert f(1) == 2'),
+    'an end': (['stop', None, [], [], []], 'for x in map(f, [1]): assert x == 2'),
+    'a method of plain data': (['value', None, [{'record': ['P', ['count'], [{'object': [5, {
+        'class': [7, 'F', [], ['__call__']]}]}]]}], [], []], 'assert f(1).count(2) == 1'),
+    'more than it was asked': (['value', None, [1, 2], [], [0, 2, 99, 'x', [1]]], 'assert f([1]) == [1]'),
+}
+
+
+@pytest.mark.parametrize('name', FORGED)
+def test_no_message_of_a_program_is_believed(name):
+    message, test = FORGED[name]
+    code = f'{WRITES}def f(x): say({message!r})\n'
+    for sent in code, code + f'say(["value", None, [0], [], []], {message!r})\n':
+        o = grade(sent, [test], QUICK, function_name='f')
+        assert o.judged and not o.passed, o

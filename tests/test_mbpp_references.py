@@ -8,7 +8,7 @@ import pytest
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.names import names_under_test
+from adversarial_rl.grader.test_cases import names_under_test
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))
 FILES = {'full': ('mbpp.jsonl', 974, 'test_setup_code'), 'sanitized': ('sanitized-mbpp.json', 427, 'test_imports')}

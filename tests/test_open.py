@@ -5,7 +5,7 @@ from structure import ROOT
 
 from adversarial_rl.grader.grading import grade
 
-PAGE = (ROOT/'nbs'/'03_grader'/'30_open.ipynb').read_text()
+PAGE = (ROOT/'nbs'/'03_grader'/'01_threats.ipynb').read_text()
 BOX = 'class Box:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return self.x == other.x\n'
 MAKE = BOX + 'def make(): return Box(1)'
 # What the page says -> program, test, entry points if they are stated, whether plain Python passes it

@@ -19,7 +19,7 @@ from ..core.files import as_text
 from ..core.machine import why_offline
 from ..core.settings import setting
 from ..core.source import parse_source
-from ..grader.names import names_under_test
+from ..grader.test_cases import names_under_test
 from ..problems.problem import Problem, problem_of
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c4622aa5

@@ -7,8 +7,8 @@ import re
 from collections import deque
 
 from adversarial_rl.grader.grading import parts
+from adversarial_rl.grader.judge import Script
 from adversarial_rl.grader.pool import Job
-from adversarial_rl.grader.scripts import Script
 from adversarial_rl.grader.test_cases import plans
 
 from . import grammar
