@@ -4,8 +4,8 @@
 
 # %% auto #0
 __all__ = ['LONGEST_INPUTS', 'WELL_KNOWN', 'ELSEWHERE', 'calls', 'is_constant', 'arguments', 'test_inputs', 'test_input', 'Names',
-           'names_in', 'library_names', 'Providers', 'names_under_test', 'split_tests', 'as_data', 'named_like_a_class',
-           'plan', 'is_plain', 'plans', 'entry_points']
+           'names_in', 'library_names', 'names_under_test', 'split_tests', 'as_data', 'named_like_a_class', 'plan',
+           'is_plain', 'plans', 'entry_points']
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #a2900003
 import ast
@@ -215,34 +215,22 @@ def library_names()->dict[str, str]: # Name -> module
     "The public names of the modules in `LIBRARY`; of two modules with one name, the first has it."
     return {name: m for m in reversed(LIBRARY) for name in dir(importlib.import_module(m)) if name[0] != '_'}
 
-class Providers(NamedTuple):
-    "Who provides the names that a test uses and does not bind; the rest are builtins."
-    program:frozenset[str]
-    library:frozenset[str]               # Functions of `LIBRARY` that the test forgot to import
-    modules:frozenset[str]               # Modules that it forgot to import
-    nobody:frozenset[str] = frozenset()
-
 WELL_KNOWN = frozenset('deque defaultdict OrderedDict ChainMap namedtuple Fraction Decimal isclose'.split())
 ELSEWHERE = frozenset('np numpy pd pandas pytest approx raises'.split())   # Of packages, which a test must import
 
-def _guess(x:Names)->Providers:
-    "Who provides the names, where no entry point is stated: the program has one that is not well known."
+def _guess(x:Names)->frozenset[str]:
+    "The program's names, where no entry point is stated: it has one that is not well known."
     theirs = x.used - x.own - x.modules - set(dir(builtins)) or {x.first} - {''}
-    given, nobody = theirs & (x.around & library_names().keys() | WELL_KNOWN), theirs & ELSEWHERE
-    if given | nobody == theirs: given = nobody = frozenset()
-    return Providers(frozenset(theirs - given - nobody), frozenset(given), x.modules, frozenset(nobody))
+    return frozenset(theirs - (x.around & library_names().keys() | WELL_KNOWN | ELSEWHERE) or theirs)
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #cf083650
 @lru_cache(1 << 11)
 def names_under_test(test:str,                       # Source
                      entry_points:tuple[str, ...]=() # All that it may ask of the program; guessed where none is stated
-                    )->Providers:
-    "Who provides each name that a test uses and does not bind; no other test has a say in that."
-    x, stated = names_in(test), frozenset(entry_points)
-    if not stated: return _guess(x)
-    others = x.used - x.own - stated - x.modules - set(dir(builtins))
-    library = others & library_names().keys()
-    return Providers(stated & x.used - x.own, library, x.modules - stated, others - library)
+                    )->frozenset[str]:
+    "The program's names among those that a test uses and does not bind; no other test has a say in that."
+    x = names_in(test)
+    return frozenset(entry_points) & x.used - x.own if entry_points else _guess(x)
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #e6a6aee9
 def split_tests(text:str        # Source of several tests
@@ -395,7 +383,7 @@ def _provided(test:str, entry_points:tuple[str, ...])->list[str]:
     if entry_points: return [*entry_points]
     x = names_in(test)
     bound = x.own & x.used - x.defined - set(dir(builtins))
-    return sorted(names_under_test(test).program | bound, key=lambda name: (named_like_a_class(name), name))
+    return sorted(names_under_test(test) | bound, key=lambda name: (named_like_a_class(name), name))
 
 def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
     try: tree = parse_source(test)
@@ -403,7 +391,7 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
     if _never_fails(tree): return Script(unsupported='a part of the test compares and cannot fail')
     if (name := _plain_call(tree, entry_points)) and (asserts := as_data(tree, [name])): return asserts
     names = _provided(test, entry_points)
-    theirs = names_under_test(test, entry_points).program
+    theirs = names_under_test(test, entry_points)
     # A class of the program makes values that are compared, so a script looks at what it makes
     asserts = None if any(map(named_like_a_class, theirs - {*names[:1]})) else as_data(_unrolled(tree), theirs)
     if asserts and (is_plain(asserts) or not arrays): return asserts
@@ -453,8 +441,9 @@ def _classes_in(code:str)->set[str]:
 @lru_cache(1 << 11)
 def _shown_by(tests:tuple[str, ...], reference:str)->frozenset[str]:
     "Names of a program that tests use: the classes of its reference; without one, whatever they do not bind."
-    if not reference: shown = {x for test in tests for x in names_under_test(test).program}
+    if not reference: shown = {x for test in tests for x in names_under_test(test)}
     else: shown = {x for names in map(names_in, tests) for x in names.used - names.own} & _classes_in(reference)
+    if reference: shown = set(filter(named_like_a_class, shown))   # A function in place of another could be compared
     return frozenset(shown - set(dir(builtins)))
 
 def entry_points(problem:Problem)->tuple[str, ...]: # The function comes first
