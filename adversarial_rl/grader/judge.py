@@ -196,10 +196,10 @@ class Names(dict):
             x = self.call.named(name)
             if isinstance(x, ProgramClass) or callable(x): self[name] = x   # Others may be assigned anew
             return x
+        if (module := SHORT.get(name, name)) in (*sys.stdlib_module_names, *self.script.modules):
+            return self['__import__'](module)
         for library in map(importlib.import_module, LIBRARY):
             if name[0] != '_' and hasattr(library, name): return getattr(library, name)
-        if (module := SHORT.get(name, name)) in (*sys.stdlib_module_names, *self.script.modules):
-            return importlib.import_module(module)
         raise KeyError(name)
 
 class Program(types.ModuleType):
