@@ -505,6 +505,7 @@ FORGED = {   # What a program writes to its judge while a script asks it: messag
         5, {'class': [7, 'E', [{'type': 'int'}], []]}]}], [], []], 'assert f(1) == 0'),
     'equality in a class': (['value', None, [{'object': [
         5, {'class': [7, 'E', [], ['__eq__', '__class__', '__new__']]}]}], [], []], 'assert f(1) == 2'),
+    'an exit': (['raised', None, [{'told': ['SystemExit', 'SystemExit', '']}], [], []], 'x = f(1)\nassert x == 2'),
     'an end': (['stop', None, [], [], []], 'for x in map(f, [1]): assert x == 2'),
     'a method of plain data': (['value', None, [{'record': ['P', ['count'], [{'object': [5, {
         'class': [7, 'F', [], ['__call__']]}]}]]}], [], []], 'assert f(1).count(2) == 1'),
@@ -519,3 +520,11 @@ def test_no_message_of_a_program_is_believed(name):
     for sent in code, code + f'say(["value", None, [0], [], []], {message!r})\n':
         o = grade(sent, [test], QUICK, function_name='f')
         assert o.judged and not o.passed, o
+
+
+def test_no_program_ends_a_test_with_what_the_test_has_lent():
+    code = ('def f(g):\n    global kept\n    try: g()\n    except SystemExit as e: kept = e; raise\n'
+            'def h(x):\n    if x: raise kept\n    return x')
+    test = 'import sys\ntry: f(lambda: sys.exit(0))\nexcept SystemExit: pass\nassert h(0) == 0\nassert h(1) == 2'
+    o = grade(code, [test], function_name=['f', 'h'])
+    assert o.judged and not o.passed, o

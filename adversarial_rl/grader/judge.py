@@ -311,12 +311,14 @@ def run_script(call:Call, script:Script)->Step:
     runner = Runner(call, names, module.__dict__)
     call.made_by = tuple(x for x in script.names[1:] if x[:1].isupper() and '_' not in x)
     names |= dict(__noted__=runner.noted, __import__=runner.imported)
+    for name in {'exit', 'quit'} - {*script.names}: names[name] = sys.exit   # As Python has for scripts
     module.__dict__['__builtins__'] = names
     sys.modules.update({'__main__': module} | dict.fromkeys(PROGRAMS, program))
     def run():
         try: exec(compile(script.text, 'test', 'exec', dont_inherit=True), module.__dict__)
         except SystemExit as e:
-            if hasattr(e, '_remote') or e.code not in (None, 0): raise   # The program's, or a failure
+            # The program's, also where the test has lent it, or a failure
+            if e.code not in (None, 0) or any(x is e for x in call.thrown): raise
         runner.rest()
     return attempt(run, script.text, 'test')
 

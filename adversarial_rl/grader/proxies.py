@@ -134,8 +134,8 @@ class ProgramClass(type):
 
 # %% ../../nbs/03_grader/07_proxies.ipynb #265c0379
 class Told:
-    "Mixin for an exception of which only a text is known."
-    text = ''
+    "Mixin for an exception of the program of which only a text is known."
+    text, _remote = '', None   # What has a `_remote` is the program's
     def __str__(self): return self.text
 
 _NOT_RAISED = StopIteration, StopAsyncIteration, GeneratorExit, BaseExceptionGroup   # They would end a loop
@@ -148,7 +148,7 @@ def python_class(name:str)->type: # 'module.Name'
     cls = vars(sys.modules[module]).get(short) if module in sys.modules else None
     if not isinstance(cls, type) or not issubclass(cls, BaseException): raise ValueError('not an exception')
     if cls.__module__ != module or module.partition('.')[0] in _NOT_ITS_OWN: raise ValueError('not an exception')
-    return _STAND_INS[cls] if cls in _STAND_INS else cls
+    return next((stand_in for kind, stand_in in _STAND_INS.items() if issubclass(cls, kind)), cls)
 
 _STAND_INS: dict[type, type] = {
     cls: type(cls.__name__, (Exception if issubclass(cls, Exception) else BaseException,), {'__module__': 'builtins'})
@@ -168,6 +168,7 @@ class Asking(End):
         self.made_by:tuple[str, ...] = ()        # Names that are written as those of classes
         self.ignored = ''                        # The exception of a part of a test that counts no longer
         self.records = dict[tuple, type]()       # Classes of named tuples
+        self.thrown = list[BaseException]()      # What calls have ended with
         self.callable = dict[int, Callable]()    # What the program may call
         self.classes, self.asks = 0, 0           # How many of the program; requests so far
         self.made = False                        # Whether new values are `made`
@@ -205,6 +206,7 @@ class Asking(End):
     def raised(self, e:BaseException)->BaseException:
         "An exception that a call ended with: a test may ask it for anything, as it is no answer."
         handle = getattr(e, '_remote', None)
+        self.thrown.append(e)
         if isinstance(handle, Handle): handle.made = handle.is_object = True
         return BaseException.with_traceback(e, None)
 
