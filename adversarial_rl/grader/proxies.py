@@ -168,7 +168,7 @@ class Asking(End):
         self.made_by:tuple[str, ...] = ()        # Names that are written as those of classes
         self.ignored = ''                        # The exception of a part of a test that counts no longer
         self.records = dict[tuple, type]()       # Classes of named tuples
-        self.thrown = list[BaseException]()      # What calls have ended with
+        self.thrown = list[SystemExit]()         # Those that calls have ended with
         self.callable = dict[int, Callable]()    # What the program may call
         self.classes, self.asks = 0, 0           # How many of the program; requests so far
         self.made = False                        # Whether new values are `made`
@@ -206,7 +206,7 @@ class Asking(End):
     def raised(self, e:BaseException)->BaseException:
         "An exception that a call ended with: a test may ask it for anything, as it is no answer."
         handle = getattr(e, '_remote', None)
-        self.thrown.append(e)
+        if isinstance(e, SystemExit): self.thrown.append(e)
         if isinstance(handle, Handle): handle.made = handle.is_object = True
         return BaseException.with_traceback(e, None)
 
