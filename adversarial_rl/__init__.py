@@ -15,24 +15,31 @@ if TYPE_CHECKING:
     from adversarial_rl.game.trainer import train as train
     from adversarial_rl.grader.answers import parse_tests as parse_tests, program_in as program_in
     from adversarial_rl.grader.execution import Limits as Limits
-    from adversarial_rl.grader.grading import grade as grade, grade_many as grade_many, Outcome as Outcome, run as run
+    from adversarial_rl.grader.grading import (
+        agrade as agrade,
+        agrade_many as agrade_many,
+        grade as grade,
+        grade_many as grade_many,
+        Grader as Grader,
+        Outcome as Outcome,
+        run as run,
+    )
     from adversarial_rl.grader.pool import isolated as isolated, sandbox_report as sandbox_report
-    from adversarial_rl.grader.session import agrade as agrade, agrade_many as agrade_many, Grader as Grader
+    from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
+    from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
     from adversarial_rl.mbpp.training import (
         create_eval_config_for_training as create_eval_config_for_training,
         IntervalEvaluationCallback as IntervalEvaluationCallback,
     )
-    from adversarial_rl.mbpp.dataset import load_mbpp as load_mbpp
-    from adversarial_rl.mbpp.evaluator import MBPPEvaluator as MBPPEvaluator
     from adversarial_rl.model.players import load_trained as load_trained
     from adversarial_rl.problems.curriculum import starter_problems as starter_problems
     from adversarial_rl.problems.problem import load_problems as load_problems, Problem as Problem
 
 _MODULES = {
-    'Grader': 'grader.session', 'IntervalEvaluationCallback': 'mbpp.training', 'Limits': 'grader.execution',
+    'Grader': 'grader.grading', 'IntervalEvaluationCallback': 'mbpp.training', 'Limits': 'grader.execution',
     'MBPPEvaluator': 'mbpp.evaluator', 'Outcome': 'grader.grading',
     'PPOConfig': 'core.settings', 'Problem': 'problems.problem', 'TrainingConfig': 'core.settings',
-    'agrade': 'grader.session', 'agrade_many': 'grader.session',
+    'agrade': 'grader.grading', 'agrade_many': 'grader.grading',
     'create_eval_config_for_training': 'mbpp.training', 'detect_platform_and_gpu': 'core.machine',
     'grade': 'grader.grading', 'grade_many': 'grader.grading', 'isolated': 'grader.pool',
     'load_mbpp': 'mbpp.dataset', 'load_problems': 'problems.problem', 'load_trained': 'model.players',

@@ -1,6 +1,7 @@
 "Attacks beside those of a program on its own judge: by tests, on later programs, and on the kind of the verdict."
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 from hostile.testers import TESTS
@@ -313,19 +314,6 @@ def test_no_folder_that_a_program_sees_is_one_of_this_machine():
     assert report.stdout == "['0x1021994'] True\n", report
 
 
-LOOPS = ['def check(candidate):\n    for a, b in [(1, 2), (2, 3), (3, 4)]:\n        assert candidate(a) == b\ncheck(f)',
-         'for n in range(1, 4):\n    assert f(n) == n + 1, f"{f(n)} for {n}"',
-         'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n'
-         '        for n in 1, 2, 3: assert f(n) == n + 1']
-
-
-@pytest.mark.parametrize('loop', LOOPS, ids=['function', 'module', 'case'])
-def test_a_loop_of_a_script_asks_all_whatever_it_is_answered(loop):
-    wrong, right = (grade(f'def f(x):\n    print(x)\n    return {value}', [loop], function_name='f')
-                    for value in (0, 'x + 1'))
-    assert (wrong.stdout, wrong.passed) == (right.stdout, False) == ('1\n2\n3\n', not right.passed)
-
-
 def test_a_judge_that_does_not_come_to_decide_takes_no_test_with_it():
     "Only the test that it was busy with fails; that it has answered the others is no verdict."
     o = grade(RIGHT, [*CHECKS, 'assert f(1) == sum(range(10**10))', 'assert f(7) == 8', 'assert f(8) == 0'],
@@ -394,7 +382,10 @@ def test_a_program_provides_one_side_of_a_comparison():
     problem = Problem('f', 'A square.', 'def f(n):', ('assert f(3) == Point(3, 9)',),
                       f'{pair}def f(n): return Point(n, n * n)')
     cheat = 'def f(n): return 0\ndef Point(*_): return 0'
-    assert [o.kind for o in grade_many([Job.of(problem), Job.of(problem, cheat)])] == ['unsupported'] * 2
+    jobs = [Job.of(problem), Job.of(problem, cheat)]
+    assert not any(o.passed for o in grade_many(jobs))
+    told = [replace(job, reference=problem.reference_solution) for job in jobs]
+    assert [o.kind for o in grade_many(told)] == ['unsupported'] * 2
 
 
 HIDDEN = ['list(map(f, [100])) == [101]', 'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]']
@@ -422,14 +413,13 @@ RUN_BY_PYTEST = {   # Files of which only pytest or unittest knows how to run a 
     'parameters': ONE + '@mark.parametrize("a, b", [(1, 2)])\ndef test_more(a, b):\n    assert f(a) == b\n',
     'fixture': ONE + 'def test_more(number):\n    assert f(number) == 6\n',
     'setup': 'CASES = []\ndef setup_module(): CASES.append(5)\ndef test_it():\n    for x in CASES: assert f(x) == 6',
-    'skip': '@mark.skip\n' + MORE + ONE,
-    'exit inside': 'import sys\ndef main():\n    assert f(0) == 1\n    sys.exit(0)\nmain()'}
+    'skip': '@mark.skip\n' + MORE + ONE}
 
 
 @pytest.mark.parametrize('name', [*RUN_BY_US, *RUN_BY_PYTEST])
 def test_no_test_of_a_file_is_left_out(name):
     text = (RUN_BY_US | RUN_BY_PYTEST)[name]
-    wrong, right = grade_many([(code, [text], 'f') for code in ('def f(x): return 1 if x == 0 else 99', RIGHT)])
+    wrong, right = grade_many([(x, [text], 'f', RIGHT) for x in ('def f(x): return 1 if x == 0 else 99', RIGHT)])
     assert (wrong.kind, right.kind.removesuffix('_output')) == (
         ('assertion_failure', 'success') if name in RUN_BY_US else ('unsupported',) * 2)
 
@@ -489,3 +479,52 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     code = f'import ctypes, os\nn = 0\ndef f(x):\n    global n\n    n += 1\n    if n > 1: {end}\n    return x + 1'
     o = grade(code, [f'assert f({n}) == {n + 1}' for n in range(6)], function_name='f')
     assert o.judged and not o.passed and sum(o.per_test) < 6
+
+
+WRITES = """import json, os, struct
+def say(*messages):
+    for word, head, values, contents, unused in messages:
+        raw = json.dumps([word, head, values, contents, unused]).encode()
+        os.write(4, struct.pack('>I', len(raw)) + raw)
+"""
+FORGED = {   # What a program writes to its judge while a script asks it: messages, a test that it must fail
+    'a container of the test that it never saw': (
+        ['value', None, [0], [[0, [9]], [2, [9]], [4, [9]]], []], 'want = [9]\nassert f([1]) == 0 and want != [9]'),
+    'another kind of container': (['value', None, [{'box': [0, 'dict', None]}], [], []], 'assert f([1]) == {}'),
+    'a number of the judge': (['value', None, [{'box': [2, 'list', None]}], [[2, [3]]], []], 'assert f([1]) == [3]'),
+    'a function that nobody lent': (['call', [0], [3], [], []], 'assert f([1]) == 3'),
+    'a call of the argument': (['call', [2], [{'own': 2}], [], []], 'assert f(lambda x: 3) == 4'),
+    'an attribute': (['get', '__globals__', [{'own': 0}], [], []], 'assert f(lambda: 3) == 4'),
+    'a skipped test': (['raised', None, [{'error': [
+        5, {'python': [7, 'unittest.case.SkipTest']}, [], None, []]}], [], []],
+        'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual(f(1), 2)'),
+    'a mark of the judge': (['raised', None, [{'error': [
+        5, {'python': [7, 'adversarial_rl.grader.proxies.Gone']}, [], None, []]}], [], []],
+        'try: f(1)\nexcept Exception: pass'),
+    'a class of the judge as a base': (['value', None, [{'object': [
+        5, {'class': [7, 'E', [{'type': 'int'}], []]}]}], [], []], 'assert f(1) == 0'),
+    'equality in a class': (['value', None, [{'object': [
+        5, {'class': [7, 'E', [], ['__eq__', '__class__', '__new__']]}]}], [], []], 'assert f(1) == 2'),
+    'an exit': (['raised', None, [{'told': ['SystemExit', 'SystemExit', '']}], [], []], 'x = f(1)\nassert x == 2'),
+    'an end': (['stop', None, [], [], []], 'for x in map(f, [1]): assert x == 2'),
+    'a method of plain data': (['value', None, [{'record': ['P', ['count'], [{'object': [5, {
+        'class': [7, 'F', [], ['__call__']]}]}]]}], [], []], 'assert f(1).count(2) == 1'),
+    'more than it was asked': (['value', None, [1, 2], [], [0, 2, 99, 'x', [1]]], 'assert f([1]) == [1]'),
+}
+
+
+@pytest.mark.parametrize('name', FORGED)
+def test_no_message_of_a_program_is_believed(name):
+    message, test = FORGED[name]
+    code = f'{WRITES}def f(x): say({message!r})\n'
+    for sent in code, code + f'say(["value", None, [0], [], []], {message!r})\n':
+        o = grade(sent, [test], QUICK, function_name='f')
+        assert o.judged and not o.passed, o
+
+
+def test_no_program_ends_a_test_with_what_the_test_has_lent():
+    code = ('def f(g):\n    global kept\n    try: g()\n    except SystemExit as e: kept = e; raise\n'
+            'def h(x):\n    if x: raise kept\n    return x')
+    test = 'import sys\ntry: f(lambda: sys.exit(0))\nexcept SystemExit: pass\nassert h(0) == 0\nassert h(1) == 2'
+    o = grade(code, [test], function_name=['f', 'h'])
+    assert o.judged and not o.passed, o

@@ -14,7 +14,7 @@ from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import WRITES
 from adversarial_rl.game.round import generator_rewards, ProblemRound, Round, Verdicts
 from adversarial_rl.game.trainer import AdversarialTrainer
-from adversarial_rl.grader.inputs import judge_inputs, parse_inputs, REASONS
+from adversarial_rl.grader.suites import judge_inputs, parse_inputs, REASONS
 from adversarial_rl.lab.__main__ import load_notebook, main
 from adversarial_rl.lab.experiment import KeptRuns, runs_of
 from adversarial_rl.measure.held_out import fresh_tests, grade_on_suites, Visible

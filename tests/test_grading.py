@@ -10,9 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from adversarial_rl.core.errors import UsageError
+from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
 from adversarial_rl.grader.pool import Job, Sandbox
+from adversarial_rl.grader.test_cases import plan
 
 linux = pytest.mark.skipif(sys.platform != 'linux', reason='needs /proc')
 QUICK = Limits(wall_seconds=6, cpu_seconds=1, memory_mb=64, output_bytes=2000)
@@ -198,3 +201,106 @@ def test_programs_meet_their_tests_in_orders_of_their_own():
     orders = [o.stdout for o in grade_many(jobs)]
     assert {''.join(sorted(order.split())) for order in orders} == {'01234567'}
     assert len(set(orders)) > 5 and orders[0] == orders[-1]
+
+
+# --- Containers keep their identity between a test and its program: (program that passes, one that fails, test)
+IN_PLACE = {
+    'items in another order': ('def f(w): w.sort(key=len)', 'def f(w): return sorted(w, key=len)',
+                               'w = [[1, 2], [1]]\nf(w)\nassert w == [[1], [1, 2]]'),
+    'a copy in another order': (
+        'def f(p):\n    q = p.copy()\n    q.sort(key=lambda x: x["n"])\n    return q[0]["n"]',
+        'def f(p):\n    p.sort(key=lambda x: x["n"])\n    return p[0]["n"]',
+        'p = [{"n": 2}, {"n": 1}]\nassert f(p) == 1 and p[0]["n"] == 2'),
+    'new rows': ('def f(m): m[:] = [list(r) for r in zip(*m[::-1])]',
+                 'def f(m):\n    for r, new in zip(m, [list(r) for r in zip(*m[::-1])]): r[:] = new',
+                 'm = [[1, 2], [3, 4]]\nc = m[:]\nf(m)\nassert m == [[3, 1], [4, 2]] and c == [[1, 2], [3, 4]]'),
+    'swap': ('def f(g): g[0], g[1] = g[1], g[0]', 'def f(g): g[0][:], g[1][:] = g[1][:], g[0][:]',
+             'a, b = [1], [2]\ng = [a, b]\nf(g)\nassert g[0] is b and a == [1]'),
+    'pop': ('def f(g): return g.pop(0)', 'def f(g): return [*g.pop(0)]',
+            'a = [1]\ng = [a, 2]\nassert f(g) is a and g == [2]'),
+    'a new item': ('def f(g): g[0] = [7]', 'def f(g): g[0][:] = [7]', 'row = [0]\ng = [row]\nf(g)\nassert row == [0]'),
+    'a new value': ('def f(d): d["a"] = d["a"] + [2]', 'def f(d): d["a"].append(2)',
+                    'd = {"a": [1]}\nx = d["a"]\nf(d)\nassert x == [1] and d == {"a": [1, 2]}'),
+    'an attribute of the test': (
+        'class C:\n    def __init__(self, xs): self.xs = xs', 'class C:\n    def __init__(self, xs): self.xs = [*xs]',
+        'xs = [1]\nc = C(xs)\nxs.append(2)\nassert c.xs is xs and c.xs == [1, 2]\n'
+        'c.xs = [3]\nassert c.xs == [3] and xs == [1, 2]'),
+    'a long list in a loop': ('def f(a): return sum(a)', 'def f(a): return 0',
+                              'a = list(range(10_000))\nfor i in range(1000): assert f(a) == 49_995_000'),
+}
+
+
+@pytest.mark.parametrize('name', IN_PLACE)
+def test_containers_keep_their_identity(name):
+    right, wrong, test = IN_PLACE[name]
+    assert [o.passed for o in grade_many([(right, [test]), (wrong, [test])])] == [True, False]
+
+
+LOOKS = """import os, sys
+def f(n): return int(sys.argv[1]) if len(sys.argv) > 1 else n
+def g(): return sys.orig_argv
+def h():
+    for look in os.sched_getscheduler, os.sched_getparam, os.sched_getaffinity, os.getpgid, os.getsid:
+        try: look(os.getppid() or 1)
+        except PermissionError: continue
+        return look.__name__"""
+
+
+def test_a_program_sees_neither_its_templates_command_nor_other_processes():
+    o = grade(LOOKS, ['assert f(10) == 10', 'assert g() == ["python", "program.py"]', 'assert h() is None'])
+    assert o.per_test == (True, True, 'seccomp' in o.layers), o
+
+
+def test_an_endless_program_takes_little_more_than_its_wall():
+    tests, limits = ['assert f(1) == 1', 'assert f(2) == 2', 'assert f(3) == 3'], Limits(wall_seconds=1, cpu_seconds=1)
+    o = grade('def f(x):\n    while True: pass', tests, limits)
+    assert o.kind == 'timeout' and o.seconds < 2
+    only_first = grade('def f(x):\n    while x == 1: pass\n    return x', tests, limits)
+    assert only_first.per_test == (False, True, True)
+
+
+def test_a_test_that_hangs_is_not_the_references_fault():
+    limits, code = Limits(wall_seconds=.5), 'def f(x): return x'
+    o = grade(code, ['f(1)\nwhile True: pass'], limits, reference=code)
+    assert o.kind == 'unsupported' and 'this test does not end' in o.message
+    endless = 'def f(x):\n    while True: pass'
+    assert 'the reference fails' in grade(code, ['assert f(1) == 1'], limits, reference=endless).message
+
+
+@pytest.mark.parametrize('code, tests, modules, message', [
+    (None, TESTS, (), 'a program is a text'), ('x = 1', [], (), 'without tests'),
+    ('x = 1', TESTS, ['nothing'], 'not installed')])
+def test_a_mistake_of_the_caller_is_said(code, tests, modules, message):
+    with pytest.raises((ValueError, UsageError), match=message): grade(code, tests, modules=modules)
+
+
+def test_a_module_that_is_not_allowed_is_said_and_can_be_allowed():
+    code, test = 'import pytest\ndef f(x): return x', 'assert f(1) == 1'
+    assert "modules=['pytest'] allows it" in grade(code, [test]).message
+    o = grade('def f(x): return x', ['import pytest\nassert f(1) == 1'])
+    assert "modules=['pytest'] allows it" in o.message and not o.judged
+    assert grade(code, [test], modules=['pytest']).passed
+
+
+CHATS = {   # What a model may write -> tests of a function that adds one
+    'check': 'def check(candidate):\n    assert candidate(1) == 2\n    assert candidate(2) == 3\ncheck(f)',
+    'check that nobody calls': 'def check(g):\n    assert g(1) == 2\n    assert g(2) == 3',
+    'methods': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)\n'
+               '        self.assertAlmostEqual(f(.1), 1.1)\n        self.assertIn(f(3), [4, 5])',
+    'near': 'self.assertAlmostEqual(f(.2), 1.2, places=3)\nself.assertAlmostEqual(f(.3), 1.31, delta=.1)',
+    'exceptions': 'with pytest.raises(TypeError):\n    f("a")\nwith self.assertRaises((TypeError, KeyError)): f([1])\n'
+                  'self.assertRaises(TypeError, f, {})\ntry:\n    f(())\n    assert False\nexcept TypeError: pass',
+}
+
+
+@pytest.mark.parametrize('name', CHATS)
+def test_what_a_model_writes_as_tests_is_data(name):
+    tests = parse_tests(CHATS[name], 'f')
+    right, wrong = grade_many([(f'def f(x): return {x}', tests, 'f') for x in ('x + 1', '7')])
+    assert len(tests) == {'methods': 3, 'exceptions': 4}.get(name, 2) and right.passed and not any(wrong.per_test)
+    assert all(isinstance(plan(test, ('f',)), list) for test in tests)
+
+
+def test_literals_that_no_test_uses_are_no_script():
+    test = '"Of f."\nMETADATA = {"author": "x"}\ndef check(candidate):\n    assert candidate(1) == 2\ncheck(f)'
+    assert len(plan(test, ('f',))) == 1

@@ -96,11 +96,11 @@ def played(w, case):
 @pytest.fixture(scope='module')
 def world(request):
     off = tuple(filter(None, request.config.getoption('--off').split(',')))
-    before, pool._default = pool._default, pool.Sandbox(WAITING, off)
+    before, pool._shared[()] = pool._shared.get(()), pool.Sandbox(WAITING, off)
     try: yield from worlds(request)
     finally:
-        pool._default.close()
-        pool._default = before
+        pool._shared.pop(()).close()
+        if before: pool._shared[()] = before
 
 def worlds(request):
     "The world, with all cases played."

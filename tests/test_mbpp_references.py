@@ -8,7 +8,7 @@ import pytest
 
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.names import names_under_test
+from adversarial_rl.grader.test_cases import names_under_test
 
 FOLDER = Path(os.environ.get('MBPP_DATASET_PATH', ''))
 FILES = {'full': ('mbpp.jsonl', 974, 'test_setup_code'), 'sanitized': ('sanitized-mbpp.json', 427, 'test_imports')}
@@ -41,7 +41,7 @@ def test_references_pass(edition):
 def test_constants_fail(edition, constant):
     rows, value = jobs(edition), re.compile(rf'==\s*\(?{re.escape(constant)}\)?\s*$')
     def program(tests):
-        names = names_under_test(tests[0]).program
+        names = names_under_test(tests[0])
         return '\n'.join(f'def {f}(*a, **k): return {constant}' for f in names)
     outcomes = grade_many([(program(tests), tests) for _, _, tests in rows])
     passed = {i for (i, *_), o in zip(rows, outcomes) if o.passed}

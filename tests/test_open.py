@@ -5,7 +5,7 @@ from structure import ROOT
 
 from adversarial_rl.grader.grading import grade
 
-PAGE = (ROOT/'nbs'/'03_grader'/'30_open.ipynb').read_text()
+PAGE = (ROOT/'nbs'/'03_grader'/'01_threats.ipynb').read_text()
 BOX = 'class Box:\n    def __init__(self, x): self.x = x\n    def __eq__(self, other): return self.x == other.x\n'
 MAKE = BOX + 'def make(): return Box(1)'
 # What the page says -> program, test, entry points if they are stated, whether plain Python passes it
@@ -15,27 +15,20 @@ WRONG = {
     'the program can replace what the script wrote': (
         'def f(path):\n    open(path, "w").write("7")\n    return "7"',
         'open("want", "w").write("3")\ngot = f("want")\nassert got == open("want").read()', 'f', True),
-    "`hasattr(make(), '__len__')` is true": (MAKE, 'assert hasattr(make(), "__len__")', 'make', False),
-    'has the value from before the statement': (
-        'total = 0\ndef add(n):\n    global total\n    total = 9',
-        'import candidate\ndef check():\n    candidate.add(3)\n    assert candidate.total == 0\ncheck()',
-        ['add', 'total'], False),
-    'a copy in the program': (
-        'kept = []\ndef keep(x): kept.append(x)\ndef last(): return kept[-1]',
-        'xs = [1]\nkeep(xs)\nxs.append(2)\nassert last() == [1]', ['keep', 'last'], False),
-    'also by another name': (
-        'class Node:\n    def __init__(self): self.children = []',
-        'root = Node()\nc = root.children\nc.append(1)\nassert root.children == []', 'Node', False),
+    'takes both from the program': (
+        'class P:\n    @staticmethod\n    def best(): return 0\ndef f(x): return 0',
+        'assert f(1) == P.best()', ['f', 'P'], True),
     'or that only prints, passes for each answer': (
         'def f(x): return 0', 'try:\n    assert f(1) == 2\nexcept AssertionError: print("no")', 'f', True),
 }
 STRICT = {
     'a function named like a builtin': (
         'def max(x): return sorted(x)[-1]', 'assert len([1]) == 1 and max([1, 2]) == 2', None),
-    'between objects that functions return': (MAKE, 'assert make() == make()', 'make'),
-    'attributes that a test sets on objects': (MAKE, 'p = make()\np.x = 2\nassert p.x == 2', 'make'),
-    '`list(map(type, errors))`': (
-        'def f(): return [ValueError()]', 'assert list(map(type, f())) == [ValueError]', 'f'),
+    'where their class defines it': (MAKE, 'assert make() == make()', 'make'),
+    'a method of a returned object': (
+        'class C:\n    def count(self): return 1\ndef make(): return C()', 'assert make().count() == 1', 'make'),
+    'members of an `Enum`': (
+        'import enum\nclass C(enum.Enum): A = 1\ndef f(): return C.A', 'assert f() == C.A', ['f', 'C']),
     'an assert in a function that the program calls': (
         'def f(g):\n    try: return g(1)\n    except Exception: return 0',
         'def g(x): assert x == 2\nassert f(g) == 0', 'f'),

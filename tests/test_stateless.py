@@ -10,8 +10,7 @@ from hostile import GROUPS
 from adversarial_rl.grader import pool
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
-from adversarial_rl.grader.pool import Job, Sandbox
-from adversarial_rl.grader.stateless import stateless
+from adversarial_rl.grader.pool import Job, Sandbox, stateless
 from adversarial_rl.problems.curriculum import starter_problems
 
 pytestmark = pytest.mark.skipif(sys.platform != 'linux', reason='needs filters of system calls')

@@ -12,10 +12,10 @@ from adversarial_rl.core import commands
 from adversarial_rl.core.files import resource
 from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.core.source import is_literal, parse_source
-from adversarial_rl.grader.arguments import calls
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade_many
 from adversarial_rl.grader.pool import Job, Sandbox
+from adversarial_rl.grader.test_cases import calls
 from adversarial_rl.mbpp import evaluate_tester as command
 from adversarial_rl.mbpp.evaluate_tester import main
 from adversarial_rl.mbpp.training import problems_of

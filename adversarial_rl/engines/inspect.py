@@ -11,8 +11,7 @@ from typing import Any
 
 from ..core.errors import UsageError
 from ..grader.answers import program_in
-from ..grader.grading import Outcome
-from ..grader.session import agrade_many
+from ..grader.grading import agrade_many, Outcome
 from ..problems.problem import Problem
 from ..problems.stages import STAGES, user_turn
 

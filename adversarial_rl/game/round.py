@@ -16,12 +16,11 @@ import torch
 
 from ..core.settings import DISCRIMINATOR_REWARDS, GRADED_ON, TrainingConfig  # noqa: F401
 from .schedule import Step
-from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.grading import brief
-from ..grader.inputs import InputSuite, REASONS
 from ..grader.pool import Job
-from ..grader.suites import grade_by_test, Suite, validity
+from ..grader.suites import grade_by_test, InputSuite, REASONS, Suite, validity
+from ..grader.test_cases import test_input
 from ..learn import rewards
 from ..learn.transcripts import Transcripts
 from ..measure.held_out import is_hack, with_own

@@ -168,6 +168,7 @@ _FCNTL = dict.fromkeys([0, 1, 2, 3, 4, 1030], ALLOW)   # F_DUPFD, F_(GET|SET)FD,
 _FCNTL |= dict.fromkeys([6, 7, 37, 38], _PRETEND)      # F_SETLK, F_SETLKW, F_OFD_SETLK, F_OFD_SETLKW
 _IOCTL = dict.fromkeys([0x5401, 0x5413, 0x541B, 0x5421, 0x5450, 0x5451], ALLOW)   # TCGETS, TIOCGWINSZ, FIONREAD, FIO*
 _MADVISE = dict.fromkeys([0, 1, 2, 3, 4, 8, 14, 15], ALLOW)   # Plans, DONTNEED, FREE, (NO)HUGEPAGE: the process's own
+_OF_ONE = 'sched_getparam sched_getscheduler sched_getaffinity getpgid getsid get_robust_list'.split()   # Process first
 _NAMED = 0xE      # Kinds of sockets whose messages may look up a name: all but streams
 _OF_A_PROCESS = 1 << 31               # A negative number of a clock: the processor time of any process, its judge's too
 
@@ -193,6 +194,8 @@ def leaf_filter(files:str # 'scratch': read, and write where other walls let it;
     rules |= dict(fadvise64=_PRETEND, madvise=_by_value(2, _MADVISE, _PRETEND), mincore=DENY)
     rules |= dict(getsockopt=_by_value(2, dict.fromkeys([3, 4, 38, 39], ALLOW)))   # SO_COOKIE counts all sockets
     rules |= dict(chmod=DENY, fchmodat=DENY, prlimit64=own_limits, statx=_NO_SUCH, sysinfo=_NO_SUCH)
+    rules |= dict.fromkeys(_OF_ONE, _by_value(0, {0: ALLOW, ME: ALLOW}))   # Others tell which processes there are
+    rules |= dict(getpriority=_by_value(1, {0: ALLOW, ME: ALLOW}))
     rules |= dict.fromkeys(['clock_gettime', 'clock_getres', 'clock_nanosleep'], _without_bit(0, _OF_A_PROCESS))
     if files != 'scratch':
         rules |= dict.fromkeys(_CHANGE, DENY)

@@ -25,7 +25,7 @@ from ..core.settings import EvaluationConfig, PPOConfig, setting, TrainingConfig
 from ..core.statistics import bootstrap, Interval, over_samples
 from ..game.schedule import Schedule, Step
 from ..game.trainer import AdversarialTrainer
-from ..grader.arguments import test_input
+from ..grader.test_cases import test_input
 from ..measure import held_out
 from ..measure.held_out import Visible
 from ..measure.inputs import baseline_suites, fill_expected, InputSource, InputTester, judge_written

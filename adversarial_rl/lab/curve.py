@@ -18,7 +18,7 @@ from typing import Any
 
 from ..core.source import literal, parse_source
 from ..core.statistics import over_samples
-from ..grader.arguments import calls
+from ..grader.test_cases import calls
 from .experiment import Condition, cost_of, Experiment, read_kept, Runs
 from ..problems.curriculum import Composition, curriculum, draw_input, to_problem, value
 from ..record.plots import COLOURS, GREY

@@ -19,7 +19,7 @@ from ..core.files import as_text
 from ..core.machine import why_offline
 from ..core.settings import ProgramsConfig, setting
 from ..core.source import parse_source
-from ..grader.names import names_under_test
+from ..grader.test_cases import names_under_test
 from ..problems.problem import Problem, problem_of
 
 # %% ../../nbs/08_mbpp/01_dataset.ipynb #c4622aa5
@@ -33,7 +33,7 @@ def to_problem(row:dict[str, Any],  # As published
         code, tests = row['code'].replace('\r', '').expandtabs(4), [t.replace('\r', '') for t in row['test_list']]
         setup = (row.get('test_setup_code') or '\n'.join(row.get('test_imports') or [])).replace('\r', '')
         defined = {x.name: x for x in parse_source(code).body if isinstance(x, ast.FunctionDef)}
-        called = [defined[name] for name in sorted(names_under_test(tests[0]).program) if name in defined]
+        called = [defined[name] for name in sorted(names_under_test(tests[0])) if name in defined]
         id, words = f"mbpp/{row['task_id']}", row[_WORDS[dataset]].strip()
     except SyntaxError as e: raise ValueError(f'is not valid Python ({one_line(e)})')
     except (AttributeError, LookupError, TypeError):

@@ -16,11 +16,10 @@ import torch
 
 from ..core.settings import TrainingConfig
 from ..core.statistics import bootstrap, Interval, over_samples
-from ..grader.arguments import test_input
 from ..grader.execution import Limits
-from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
-from ..grader.suites import grade_by_test, Suite, validity
+from ..grader.suites import grade_by_test, judge_inputs, Suite, validity
+from ..grader.test_cases import test_input
 from .inputs import judge_written, random_inputs
 from .kinds import in_domain
 from ..model.players import Discriminator, Generator

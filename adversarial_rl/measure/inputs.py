@@ -14,11 +14,10 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..grader.arguments import test_input
 from ..grader.execution import Limits
-from ..grader.inputs import judge_inputs
 from ..grader.pool import Job
-from ..grader.suites import fill_in_many, judge_suites, Suite
+from ..grader.suites import fill_in_many, judge_inputs, judge_suites, Suite
+from ..grader.test_cases import test_input
 from .kinds import argument_kinds, in_domain, Kind
 from ..model.agents import Source
 from ..problems.problem import Problem

@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..core.source import is_literal, literal, parse_source
-from ..grader.arguments import calls
+from ..grader.test_cases import calls
 from ..problems.problem import definition, Problem
 
 # %% ../../nbs/07_measure/05_kinds.ipynb #093709f2

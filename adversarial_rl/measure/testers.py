@@ -16,10 +16,10 @@ import pandas as pd
 import torch
 
 from ..core.statistics import bootstrap, Interval
-from ..grader.arguments import test_input
 from ..grader.execution import Limits
 from ..grader.pool import Job
 from ..grader.suites import grade_by_test, validate_many, validity
+from ..grader.test_cases import test_input
 from .held_out import distinct_share, sample_suites, Visible
 from .inputs import baseline_suites, boundary_values, first_inputs, random_inputs
 from .mutants import Mutant, mutants

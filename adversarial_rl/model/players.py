@@ -19,8 +19,7 @@ from ..core.errors import UsageError
 from ..core.machine import Platform, platform
 from ..core.settings import check, TokenLimit, TrainingConfig
 from ..grader.answers import parse_tests, program_in
-from ..grader.inputs import parse_inputs
-from ..grader.suites import solved_problems
+from ..grader.suites import parse_inputs, solved_problems
 from ..learn.transcripts import Transcripts
 from .agents import Source, torch_source
 from .policy import load_model, Policy, set_chat_options

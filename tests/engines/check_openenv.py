@@ -24,7 +24,7 @@ WRONG = 'def f(*args): return None'
 STARTER = '''
 import sys, uvicorn
 from adversarial_rl.grader import pool
-if off := sys.argv[2]: pool._default = pool.Sandbox(off=tuple(off.split(',')))
+if off := sys.argv[2]: pool._shared[()] = pool.Sandbox(off=tuple(off.split(',')))
 uvicorn.run('server.app:app', host='127.0.0.1', port=int(sys.argv[1]), log_level='warning')
 '''
 

@@ -61,30 +61,37 @@ words = st.sampled_from('''f g x N Bad Box ValueError StopIteration SystemExit K
 Exception int list __class__ __dict__ __init__ _remote callable class exception iterator value raised
 count isidentifier'''.split())
 numbers = st.integers(-3, 4) | st.sampled_from([2**63, -2**63, 10**30, True, None, 1.5, float('nan')])
-bases = words | words.map('builtins.{}'.format)
-kinds = st.recursive(bases, lambda x: st.tuples(numbers, words, few(x)).map(list), max_leaves=4)
+special = st.sampled_from('__len__ __iter__ __next__ __eq__ __call__ __contains__ __hash__ __str__'.split())
+boxes = numbers | st.tuples(numbers, st.sampled_from(['list', 'dict', 'set', 'deque', 'defaultdict', 'array', 'x']),
+                            numbers | words).map(list)
+known = st.one_of(st.tuples(st.sampled_from(['own', 'known']), numbers), st.tuples(st.just('box'), boxes),
+                  st.tuples(st.just('python'), st.tuples(numbers, words.map('builtins.{}'.format) | words).map(list)))
+known = known.map(lambda x: {x[0]: x[1]})
+classes = st.recursive(known, lambda x: st.tuples(numbers, words, few(x), few(special)).map(
+    lambda y: {'class': list(y)}), max_leaves=4)
 handles = st.one_of(
-    st.tuples(numbers, words | st.just('object'), words, few(words)),
-    st.tuples(numbers, st.sampled_from(['error', 'exception', 'theirs']), words, kinds),
-    st.tuples(numbers, st.just('error'), words, kinds, words)).map(lambda x: {'handle': list(x)})
+    known, classes, st.tuples(numbers, classes).map(lambda x: {'object': list(x)}),
+    st.tuples(numbers, classes, few(known), known | st.none(), few(st.tuples(words, numbers))).map(
+        lambda x: {'error': list(x)}),
+    st.tuples(words, words, words).map(lambda x: {'told': list(x)}))
 odd = st.one_of(
     st.tuples(words, few(words), few(handles)).map(lambda x: {'record': list(x)}),
     st.tuples(st.sampled_from(NAMES), handles | few(handles)).map(lambda x: {x[0]: x[1]}),
     few(st.tuples(handles, handles)).map(lambda x: {'dict': x}))
 items = trees(handles, words) | plain().map(lambda x: pack(x, repr)) | odd
-changes = few(st.tuples(numbers | words, items)) | items
-arguments = few(items).map(lambda x: {'tuple': x}) | items
-named = few(st.tuples(words, items)).map(lambda x: {'dict': x}) | items
-places = few(few(few(numbers | words) | items) | items) | items
-answers = st.one_of(
-    *[st.tuples(st.just('value'), x, y, z) for x in (items, handles) for y, z in (
-        (changes, places), (st.just([]), places), (changes, st.just([])), (st.just([]), st.just([])))],
-    st.tuples(st.just('raised'), handles | items, changes), st.tuples(st.just('raised'), handles, st.just([])),
-    st.just(['stop']), st.tuples(st.just('refused'), items), st.tuples(st.just('back'), numbers, arguments, named),
-    st.tuples(st.just('failed'), words, words), st.just(['compiled']), st.just(['ready']),
-    few(st.tuples(words, items)), items)
+contents = few(st.tuples(numbers, few(items))) | items
+unused = few(numbers) | items
+rest = st.one_of(st.just(([], [])), st.tuples(contents, unused))
+said = st.one_of(
+    st.tuples(st.just('value'), st.none(), few(items) | few(handles)),
+    st.tuples(st.just('raised'), st.none(), few(handles)),
+    st.tuples(st.sampled_from(['stop', 'refused', 'missing']), items, few(items)),
+    st.tuples(st.just('call'), few(numbers | words) | items, few(items)))
+answers = st.one_of(*[st.tuples(said, rest).map(lambda x: [*x[0], *x[1]])] * 2,
+                    st.tuples(st.just('failed'), words, words), st.just(['compiled']), st.just(['ready']), items)
 texts = answers.map(lambda x: json.dumps(x).encode())
-starts, ends = st.sampled_from([b'[', b'{"tuple":[', b'{"a":', b'["value",']), st.sampled_from([b'', b']', b']}', b'}'])
+starts = st.sampled_from([b'[', b'{"tuple":[', b'{"a":', b'["value",null,['])
+ends = st.sampled_from([b'', b']', b']}', b'}'])
 deep = st.builds(lambda n, start, end: start * n + end * n, st.sampled_from([150, 900, 5000]), starts, ends)
 doubled = st.builds(lambda a, b: f'{{"{a}":1,"{b}":[]}}'.encode(), st.sampled_from(NAMES), words)
 raws = st.one_of(texts, texts, mutated(texts), deep, doubled, st.binary(max_size=40))

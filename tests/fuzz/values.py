@@ -9,7 +9,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
-from adversarial_rl.grader.codec import NATIVE, pack, READ, Record
+from adversarial_rl.grader.codec import NATIVE, pack, READ
 
 NAMES = sorted(READ)
 
@@ -44,7 +44,7 @@ def containers(x):
                      st.builds(deque, lists, st.none() | st.integers(0, 5)))
 
 
-def crosses(kind): return type(kind) is type and kind is not Record   # `Fraction` is made by another class
+def crosses(kind): return type(kind) is type   # `Fraction` is made by another class
 
 
 def plain():
@@ -78,22 +78,21 @@ def shape(x):
 
 
 EXACT = NATIVE | {tuple, list, dict, Counter, OrderedDict, defaultdict, set, frozenset, deque, bytes, bytearray,
-                  complex, range, slice, Fraction, Decimal, datetime, date, time, timedelta, Record, *VIEWS, memoryview,
+                  complex, range, slice, Fraction, Decimal, datetime, date, time, timedelta, *VIEWS, memoryview,
                   PosixPath, PurePosixPath, UUID, type(...), type}
 
 
 def is_exact(x, others=()):
     "Whether a value and all values inside it are of built-in types, or of one of `others`."
     if type(x) in others: return True
-    held = list(vars(x).values()) if type(x) is Record else []
-    return type(x) in EXACT and all(is_exact(y, others) for y in [*(parts(x)[0] or ()), *held])
+    return type(x) in EXACT and all(is_exact(y, others) for y in parts(x)[0] or ())
 
 
 def trees(*leaves):
     "Arbitrary JSON whose objects often bear the codec's names."
     natives = st.one_of(st.none(), st.booleans(), integers, st.floats(), texts,
                         st.sampled_from(['0x10', '1e99', '2026-01-02', '12:00', 'nan', *NAMES]), *leaves)
-    names = st.sampled_from([*NAMES, 'handle', 'eval', ''])
+    names = st.sampled_from([*NAMES, 'box', 'own', 'known', 'eval', ''])
     return st.recursive(natives, lambda x: st.lists(x, max_size=4) | st.dictionaries(names, x, max_size=2)
                         | st.tuples(names, x).map(lambda pair: {pair[0]: pair[1]}), max_leaves=16)
 
