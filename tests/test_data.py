@@ -27,7 +27,7 @@ def test_training_refuses_a_problem_that_its_reference_does_not_solve(tmp_path):
     code_execution = pytest.importorskip('adversarial_rl.grpo.code_execution')
     players = pytest.importorskip('adversarial_rl.model.players')
     path = tmp_path/'problems.json'
-    for test, kind in ('assert double(3) == 7', 'assertion_failure'), ('double(3) == 6', 'unsupported'):
+    for test, kind in ('assert double(3) == 7', 'assertion_failure'), ('import nil\nassert double(3)', 'unsupported'):
         path.write_text(json.dumps(dict(problems=[DOUBLE | dict(baseline_tests=[test])])))
         with pytest.raises(UsageError, match=f'fails the problem.s own tests .{kind}'):
             code_execution.prompt_rows(str(path))
