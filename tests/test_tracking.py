@@ -130,10 +130,10 @@ def test_a_key_that_does_not_work_is_one_warning_and_the_files_go_on(tmp_path):
 
 
 def test_a_library_that_is_not_installed_is_one_line(tmp_path, monkeypatch, capfd):
-    from adversarial_rl.game import run_training
+    from adversarial_rl.core.commands import run_training
     from adversarial_rl.record import tracking
     monkeypatch.setattr(tracking, 'installed', lambda name: '')
-    assert run_training.main(arguments(tmp_path, '--report-to', 'wandb')) == 2
+    assert run_training(arguments(tmp_path, '--report-to', 'wandb')) == 2
     assert 'pip install wandb' in capfd.readouterr().err.strip().splitlines()[-1]
 
 
