@@ -19,7 +19,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
-    core=1488, problems=648, grader=5547, record=950, learn=824, model=1313, measure=811, mbpp=836,
+    core=1488, problems=648, grader=5549, record=950, learn=824, model=1313, measure=811, mbpp=836,
     game=1160, grpo=740, selfplay=786, show=683, lab=627, engines=156)
 
 
