@@ -509,6 +509,11 @@ FORGED = {   # What a program writes to its judge while a script asks it: messag
     'an end': (['stop', None, [], [], []], 'for x in map(f, [1]): assert x == 2'),
     'a method of plain data': (['value', None, [{'record': ['P', ['count'], [{'object': [5, {
         'class': [7, 'F', [], ['__call__']]}]}]]}], [], []], 'assert f(1).count(2) == 1'),
+    'a method of plain data, as a field in a text': (['value', None, [{'record': ['P', 'count', [{'object': [5, {
+        'class': [7, 'F', [], ['__call__']]}]}]]}], [], []], 'assert f(1).count(2) is None'),
+    'a method of plain data, in an exception': (['value', None, [{'error': [
+        9, {'python': [11, 'builtins.ValueError']}, [], None, [['count', {'object': [5, {
+        'class': [7, 'F', [], ['__call__']]}]}]]]}], [], []], 'assert f(1).count(2) is None'),
     'more than it was asked': (['value', None, [1, 2], [], [0, 2, 99, 'x', [1]]], 'assert f([1]) == [1]'),
 }
 
@@ -519,6 +524,34 @@ def test_no_message_of_a_program_is_believed(name):
     code = f'{WRITES}def f(x): say({message!r})\n'
     for sent in code, code + f'say(["value", None, [0], [], []], {message!r})\n':
         o = grade(sent, [test], QUICK, function_name='f')
+        assert o.judged and not o.passed, o
+
+
+EXITS = {   # Programs that hand an exit over as a value -> a test that raises it
+    'as the cause': ('def f(g): raise ValueError from SystemExit(0)',
+                     'try: f(1)\nexcept ValueError as e: raise e.__cause__ or e\nassert 0'),
+    'the one lent': ('def f(g):\n    try: g()\n    except BaseException as e: return e',
+                     'import sys\nraise f(lambda: sys.exit(0))'),
+}
+
+
+@pytest.mark.parametrize('name', EXITS)
+def test_no_exit_that_has_crossed_ends_a_script(name):
+    code, test = EXITS[name]
+    o = grade(code, [test], QUICK, function_name='f')
+    assert o.judged and not o.passed, o
+
+
+def test_an_exception_that_was_raised_before_is_no_plain_data_later():
+    code = """class E(ValueError):
+    def startswith(self, x): return True
+    def __contains__(self, x): return True
+e = E()
+def f(x):
+    if x < 0: raise e
+    return e"""
+    for wanted in 'f(1).startswith("a")', '"a" in f(1)':
+        o = grade(code, [f'try: f(-1)\nexcept ValueError: pass\nassert {wanted}'], QUICK, function_name='f')
         assert o.judged and not o.passed, o
 
 

@@ -318,7 +318,7 @@ def run_script(call:Call, script:Script)->Step:
         try: exec(compile(script.text, 'test', 'exec', dont_inherit=True), module.__dict__)
         except SystemExit as e:
             # The program's, also where the test has lent it, or a failure
-            if e.code not in (None, 0) or any(x is e for x in call.thrown): raise
+            if e.code not in (None, 0) or call.crossed(e): raise
         runner.rest()
     return attempt(run, script.text, 'test')
 

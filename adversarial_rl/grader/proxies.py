@@ -168,7 +168,6 @@ class Asking(End):
         self.made_by:tuple[str, ...] = ()        # Names that are written as those of classes
         self.ignored = ''                        # The exception of a part of a test that counts no longer
         self.records = dict[tuple, type]()       # Classes of named tuples
-        self.thrown = list[SystemExit]()         # Those that calls have ended with
         self.callable = dict[int, Callable]()    # What the program may call
         self.classes, self.asks = 0, 0           # How many of the program; requests so far
         self.made = False                        # Whether new values are `made`
@@ -196,19 +195,22 @@ class Asking(End):
         except (ValueError, TypeError, KeyError, RecursionError) as e:
             self.fail(Refused(f'the answer cannot be read: {e}'[:200]))
         value = found[0] if type(found) is list and found else None
+        if isinstance(value, BaseException): self.mark(value, made or answer == 'raised')
         if answer == 'value': return value
-        if answer == 'raised' and isinstance(value, BaseException): raise self.raised(value)
+        if answer == 'raised' and isinstance(value, BaseException): raise BaseException.with_traceback(value, None)
         if answer == 'stop' and word == 'special' and head[0] == '__next__': raise StopIteration(value)
         if answer == 'missing' and word in ('name', 'call'):
             self.fail(Missing(f"NameError: name {str(head[0] if word == 'call' else head)!r} is not defined"))
         self.fail(Refused(f'the answer cannot be read: {text}'[:200]))
 
-    def raised(self, e:BaseException)->BaseException:
-        "An exception that a call ended with: a test may ask it for anything, as it is no answer."
+    def mark(self, e:BaseException, made:bool):
+        "Note whether a call has ended with this exception, which a test may ask for anything, or returned it."
         handle = getattr(e, '_remote', None)
-        if isinstance(e, SystemExit): self.thrown.append(e)
-        if isinstance(handle, Handle): handle.made = handle.is_object = True
-        return BaseException.with_traceback(e, None)
+        if isinstance(handle, Handle): handle.made = handle.is_object = made
+
+    def crossed(self, e:BaseException)->bool:
+        "Whether an exception is the program's, or has been lent to it."
+        return hasattr(e, '_remote') or id(e) in self.told
 
 # %% ../../nbs/03_grader/07_proxies.ipynb #165411b7
 class Lending(Asking):
@@ -306,7 +308,7 @@ class Call(Lending):
         if not isinstance(cls, type) or not issubclass(cls, BaseException): raise ValueError('no exception')
         e = new_exception(cls, tuple(args))
         if isinstance(cause, BaseException): e.__cause__ = cause
-        if not isinstance(e, Proxy): vars(e).update({k: v for k, v in own if type(k) is str})
+        if not isinstance(e, Proxy): vars(e).update({k: v for k, v in own if type(k) is str and type(v) in NATIVE})
         return self.new(n, e, cls.__name__)
 
     def read_told(self, name:str, python:str, text:str)->BaseException:
@@ -324,8 +326,8 @@ class Call(Lending):
     def record(self, name:str, fields:list, items:list)->tuple:
         "A named tuple; it has no function where plain data has a method."
         key = name, *fields
-        is_odd = any(callable(x) and y in plain_methods() for x, y in zip(items, fields))
-        if is_odd or len(self.records) > _MOST: raise ValueError('no record')
+        is_odd = any(type(y) is not str or callable(x) and y in plain_methods() for x, y in zip(items, fields))
+        if type(fields) is not list or is_odd or len(self.records) > _MOST: raise ValueError('no record')
         if key not in self.records: self.records[key] = namedtuple(name, fields)
         return self.records[key](*items)
 
