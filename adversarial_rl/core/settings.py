@@ -127,6 +127,7 @@ class MachineConfig:
 class PolicyConfig:
     "Adapters and sampling"
     lora_rank: int = setting(16, 'rank of the adapters', 1, 1024)
+    lora_layers: int = setting(0, 'last layers that carry adapters, 0 for all; fewer make an update cheaper', 0, 1000)
     temperature: float = setting(1.0, 'sampling temperature while training', 0.01, 10)
     sampling_threads: int = setting(
         0, "PyTorch's threads while sampling, at most one a core; 0 for its default", 0, 1024)

@@ -141,7 +141,8 @@ class _Costs:
 
     def updating(self, tokens:float)->float:
         "Seconds that one update takes for transcripts with so many tokens together."
-        passes = 1 + bool(self.ppo.kl_coef) + self.ppo.ppo_epochs * (2 + self.ppo.gradient_checkpointing)
+        back = (self.config.lora_layers or self.shape.num_hidden_layers) / self.shape.num_hidden_layers
+        passes = 1 + bool(self.ppo.kl_coef) + self.ppo.ppo_epochs * (1 + back * (1 + self.ppo.gradient_checkpointing))
         return self.computing(passes * tokens)
 
     def step(self, step:Step)->tuple[int, float, dict[str, float]]:

@@ -43,9 +43,11 @@ def _parameters(config # Of transformers
 # %% ../../nbs/06_model/06_footprint.ipynb #258490ba
 GB = 1e9
 
-def _learning_bytes(model, tokens:int, width:int, checkpointing:bool)->int: # Bytes of a weight: `width`
+def _learning_bytes(model, tokens:int, width:int, checkpointing:bool, # Bytes of a weight: `width`
+                    layers:int=0 # That learn; 0 for all
+                   )->int:
     "Bytes that the backward pass of one micro-batch needs."
-    hidden, layers = model.hidden_size, model.num_hidden_layers
+    hidden, layers = model.hidden_size, layers or model.num_hidden_layers
     of_layer = tokens * ((4 * model.intermediate_size + 2 * hidden + 2 * kv_numbers(model)) * width + 4 * hidden * 4)
     stored = layers * tokens * hidden * width + of_layer if checkpointing else layers * of_layer
     return stored + 4 * min(LOGITS, tokens * model.vocab_size) * 4
@@ -62,6 +64,8 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     rows = min(256, config.problems_per_step * config.group_size)
     limits = stage_limits(config.max_new_tokens, stages_named(config.stages))
     length = prompt + sum(limits) + 10 * len(limits)
+    last = config.lora_layers or model.num_hidden_layers   # Layers with adapters
+    adapted, adapter = (n * last // model.num_hidden_layers for n in (adapted, adapter))
     player = adapter * config.lora_rank + model.hidden_size + 1   # An adapter and a value head
     bases = 1 if config.generator_model == config.discriminator_model else 2
     tokens, head = min(ppo.micro_batch, rows) * length, model.vocab_size * model.hidden_size
@@ -73,7 +77,7 @@ def memory_estimate(config:TrainingConfig, ppo:PPOConfig,
     return {**held,
             'merged': merged[dtype] * merge_fits(merged[dtype], gpu - sum(held.values())),
             'sampling': rows * row_bytes(model, length, width),
-            'learning': _learning_bytes(model, tokens, width, ppo.gradient_checkpointing)}
+            'learning': _learning_bytes(model, tokens, width, ppo.gradient_checkpointing, last)}
 
 # %% ../../nbs/06_model/06_footprint.ipynb #19b22f53
 def peak(parts:dict[str, int])->int:

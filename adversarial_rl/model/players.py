@@ -142,7 +142,7 @@ def make_players(config:TrainingConfig, device:str, dtype:str,
         names = [name for name in models if models[name] == model]
         loaded = load_model(model, dtype, device, trust_remote_code=config.trust_remote_code)
         set_chat_options(loaded[1], config.chat_template_options)
-        policies[model] = Policy(*loaded, names, rank=config.lora_rank)
+        policies[model] = Policy(*loaded, names, rank=config.lora_rank, layers=config.lora_layers)
     return (Generator(policies[config.generator_model], stages, limit),
             Discriminator(policies[config.discriminator_model], config.max_tests, limit, config.discriminator_writes))
 
@@ -205,6 +205,7 @@ def load_trained(path:str|Path,          # A checkpoint of run_training, or the 
         settings = info['configuration']
         same = {f'{name}_model': model for name, model in info['models'].items()}
         same |= {name: settings[name] for name in ('lora_rank', 'max_tests', 'stages')}
+        same['lora_layers'] = settings.get('lora_layers', 0)
         same['chat_template_options'] = settings.get('chat_template_options', {}) | dict(chat_template_options)
         if unknown := [name for name in settings['stages'] if name not in STAGES]:
             raise UsageError(f"{path}: was trained on a stage '{unknown[0]}'; this version has {', '.join(STAGES)}")

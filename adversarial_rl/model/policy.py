@@ -287,12 +287,19 @@ class _InGivenType(nn.Linear):
     def forward(self, x:torch.Tensor)->torch.Tensor: return nn.functional.linear(x, self.weight.to(x.dtype))
 
 # %% ../../nbs/06_model/01_policy.ipynb #5aa40e22
+def _last_matrices(model, n:int)->list[str]:
+    "Names of the matrices in the last `n` layers; with adapters there alone, the backward pass ends early."
+    from transformers.pytorch_utils import Conv1D
+    layers = max((m for m in model.modules() if isinstance(m, nn.ModuleList)), key=len)
+    inside = {m for layer in layers[-n:] for m in layer.modules()}
+    return [name for name, m in model.named_modules() if m in inside and isinstance(m, (nn.Linear, Conv1D))]
+
 class _Adapters:
     "A frozen base model with one LoRA adapter for each player, scaled by 1."
-    def __init__(self, model, players:Sequence[str], rank:int):
+    def __init__(self, model, players:Sequence[str], rank:int, layers:int=0):
         from peft import get_peft_model, LoraConfig
-        config = LoraConfig(r=rank, lora_alpha=rank, lora_dropout=0., bias='none', target_modules='all-linear',
-                            task_type='CAUSAL_LM')
+        config = LoraConfig(r=rank, lora_alpha=rank, lora_dropout=0., bias='none', task_type='CAUSAL_LM',
+                            target_modules=_last_matrices(model, layers) if layers else 'all-linear')
         with warnings.catch_warnings(action='ignore', category=FutureWarning):   # peft uses an old name
             self.model: Any = get_peft_model(model, config, adapter_name=players[0])
         for name in players[1:]: self.model.add_adapter(name, config)
@@ -365,9 +372,10 @@ class Policy(_Adapters):
     def __init__(self, model,            # Causal language model; frozen
                  tokenizer,              # Its tokenizer
                  players:Sequence[str],  # Names, one adapter each
-                 *, rank:int=16          # Of the adapters
+                 *, rank:int=16,         # Of the adapters
+                 layers:int=0            # Only the last ones carry adapters; 0 for all
                 ):
-        super().__init__(model, players, rank)
+        super().__init__(model, players, rank, layers)
         self.tokenizer = tokenizer
         self.heads = nn.ModuleDict({p: ValueHead(model.config.hidden_size) for p in players}).to(self.device)
 

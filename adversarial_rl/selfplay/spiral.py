@@ -135,8 +135,9 @@ def load_learner(path:str|Path,      # A checkpoint of spiral_self_play
     state, info = load_checkpoint(path)
     with reading(path):
         check_kind(path, info, ('learner',))
-        model, rank = info['configuration']['model'], info['configuration']['lora_rank']
-    policy = make_learner(model, rank, platform(device, dtype), trust_remote_code)
+        then = info['configuration']
+        model, rank = then['model'], then['lora_rank']
+    policy = make_learner(model, rank, platform(device, dtype), trust_remote_code, then.get('lora_layers', 0))
     players = dict(learner=SimpleNamespace(policy=policy))
     with reading(path): load_players(players, state)
     return policy

@@ -108,10 +108,10 @@ def batch_metrics(batch:GameBatch, advantages:dict[Seat, float], baseline:RoleBa
     return row
 
 # %% ../../nbs/11_selfplay/02_trainer.ipynb #d204c3e3
-def make_learner(model:str, lora_rank:int, place:Platform, trust_remote_code:bool=False)->Policy:
+def make_learner(model:str, lora_rank:int, place:Platform, trust_remote_code:bool=False, lora_layers:int=0)->Policy:
     "The base model with an untrained adapter."
     loaded = load_model(model, place.dtype, place.device, trust_remote_code=trust_remote_code)
-    return Policy(*loaded, ['learner'], rank=lora_rank)
+    return Policy(*loaded, ['learner'], rank=lora_rank, layers=lora_layers)
 
 # %% ../../nbs/11_selfplay/02_trainer.ipynb #9c80f4fd
 class Matchmaker:
@@ -161,7 +161,8 @@ class SelfPlay(Trainer):
         super().__init__(config, self_play_ppo(ppo), beside)
         self.figures: dict[str, float] = {}       # Of the moves, when they were last measured
         self.recent: list[dict[str, Any]] = []
-        self.policy = make_learner(config.model, config.lora_rank, self.platform, config.trust_remote_code)
+        self.policy = make_learner(config.model, config.lora_rank, self.platform, config.trust_remote_code,
+                                   config.lora_layers)
         set_chat_options(self.policy.tokenizer, config.chat_template_options)
         self.learner = Learner(self.policy, 'learner', self.ppo, value_learning_rate=0.)   # No critic
         self.baseline = RoleBaseline(config.baseline)
