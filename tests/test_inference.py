@@ -15,10 +15,11 @@ from small import rewritten, small, wait_for_lines
 
 from adversarial_rl.core.commands import run_training
 from adversarial_rl.core.files import resource
-from adversarial_rl.game.inference import main
+from adversarial_rl.game.inference import main, solve
 from adversarial_rl.game.trainer import AdversarialTrainer, COLUMNS
+from adversarial_rl.model.players import load_trained
 from adversarial_rl.problems.curriculum import starter_problems
-from adversarial_rl.problems.problem import load_problems, save_problems
+from adversarial_rl.problems.problem import load_problems, Problem, save_problems
 from adversarial_rl.record.checkpoints import load_checkpoint
 
 PROBLEM = starter_problems('training', 1)[0]
@@ -55,6 +56,16 @@ def test_one_problem(trained, tmp_path):
     assert 'def f(' in done.stdout and done.stdout.count('assert f(') >= 2 and 'of 4, chosen with' in done.stdout
     r = json.loads((tmp_path/'o.json').read_text())
     assert len(r['programs']) == 4 and r['code'] == r['programs'][r['chosen']] and len(r['passed']) == 2
+
+
+def test_it_says_that_no_attempt_passes_the_given_tests(trained, capfd):
+    wrong = 'assert f(1) == "never"'
+    assert main(['--checkpoint', str(trained[0]), '--problem', 'Return n.', '--signature', 'def f(n):',
+                          '--tests', wrong, '--attempts', '2', '--device', 'cpu']) == 0
+    assert 'no attempt passes all given tests; this one fails 1 of 1' in capfd.readouterr().out
+    players = load_trained(trained[0])
+    problem = Problem('n', 'Return n.', 'def f(n):', (wrong,), '')
+    assert solve(players, problem, problem.baseline_tests)['given'] == {wrong: False}
 
 
 def test_without_reasoning_only_code_is_printed(trained, capfd):

@@ -135,23 +135,27 @@ def solve(players:Players,
           given:Sequence[str]=(),   # Tests that help to choose
           *,
           attempts:int=1, temperature:float=0.7, top_p:float=0.9, seed:int=0
-         )->dict[str, Any]:         # id, stages, code, chosen, programs, tests, cut_off
-    "Attempts at one problem, and the chosen one; the same seed gives the same attempts whatever was solved before."
+         )->dict[str, Any]:
+    """Attempts at one problem, and the chosen one; the same seed gives the same attempts whatever was solved before.
+
+    Keys: `id`; `stages`, name -> text; `code`, the chosen program; `given`, given test -> whether it passes; `chosen`,
+    its place in `programs`; `tests`, the discriminator's that helped to choose; `cut_off`, stages over their limit.
+    """
     generator, n = players['generator'], attempts
     rng = torch.Generator(generator.policy.device).manual_seed(random.Random(f'{seed} {problem.id}').getrandbits(48))
     transcripts = generator.write([problem], n, temperature, rng, top_p=top_p)
     programs = generator.programs(transcripts, [problem] * n)
-    problem, tests, best = _with_signature(problem, programs), [], 0
+    problem, tests = _with_signature(problem, programs), list[str]()
     if n > 1 and problem.function_signature:
         tests = _discriminator_tests(players['discriminator'], problem, rng, temperature=temperature, top_p=top_p)
-        every, names = [*given, *tests], entry_points(problem)
-        passed = grade_matrix(programs, every, function_name=names) if every else [()] * n
-        rows = [dict(zip(every, row)) for row in passed]
-        best = choose_attempt([[row[t] for t in given] for row in rows], [[row[t] for t in tests] for row in rows],
-                              bool(problem.reference_solution))
+    every = [*given, *tests]
+    passed = grade_matrix(programs, every, function_name=entry_points(problem)) if every else [()] * n
+    rows = [dict(zip(every, row)) for row in passed]
+    best = choose_attempt([[row[t] for t in given] for row in rows], [[row[t] for t in tests] for row in rows],
+                          bool(problem.reference_solution))
     stages = dict(zip([s.name for s in generator.stages], transcripts.texts[best]))
-    return dict(id=problem.id, stages=stages, code=programs[best], chosen=best, programs=programs, tests=tests,
-                cut_off=int(transcripts.truncated.sum()))
+    return dict(id=problem.id, stages=stages, code=programs[best], given={t: rows[best][t] for t in given}, chosen=best,
+                programs=programs, tests=tests, cut_off=int(transcripts.truncated.sum()))
 
 # %% ../../nbs/09_game/05_inference.ipynb #4ea72102
 def execute(result:dict[str, Any], problem:Problem)->None:
@@ -182,6 +186,8 @@ def _as_text(result:dict[str, Any], problem:Problem, stages:Sequence[ReasoningSt
         if (n := len(result['programs'])) > 1:
             lines += ['', f"attempt {result['chosen'] + 1} of {n}, chosen with {len(result['tests'])} tests of the "
                       'discriminator']
+    if failed := sum(not ok for ok in result.get('given', {}).values()):
+        lines += ['', f"no attempt passes all given tests; this one fails {failed} of {len(result['given'])}"]
     return '\n'.join(lines + _verdict_lines(result, problem))
 
 # %% ../../nbs/09_game/05_inference.ipynb #1ba01f90

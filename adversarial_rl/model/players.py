@@ -40,7 +40,7 @@ from adversarial_rl.problems.stages import (
     stages_named,
     TEST_STAGE,
 )
-from ..record.checkpoints import check_kind, checkpoints, load_checkpoint, reading
+from ..record.checkpoints import BEST, check_kind, checkpoints, load_checkpoint, reading
 from ..record.run_loop import load_players
 
 # %% ../../nbs/06_model/03_players.ipynb #171e5a41
@@ -176,7 +176,9 @@ def checksum(path:str|Path # A checkpoint, or the folder of a model
 
 def _players_of_folder(path:Path, config:TrainingConfig, machine:Platform)->Players:
     "A model or an adapter that was not trained in the game, as both players."
-    if saved := checkpoints(path): raise UsageError(f'{path}: is a folder of checkpoints; name one, such as {saved[0]}')
+    best = [p for p in (path/f'{BEST}.pt',) if p.exists()]
+    if saved := [*best, *checkpoints(path)]:
+        raise UsageError(f'{path}: is a folder of checkpoints; name one, such as {saved[0]}')
     generator, discriminator = make_players(config, machine.device, machine.dtype)
     return Players(generator=generator, discriminator=discriminator)
 

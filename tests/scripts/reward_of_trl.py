@@ -1,12 +1,12 @@
 from datasets import Dataset
 from trl import GRPOConfig, GRPOTrainer
 
-from adversarial_rl import grade_many, starter_problems
+from adversarial_rl import grade_many, program_in, starter_problems
 from adversarial_rl.core.files import resource
 
 
 def reward(completions, tests, **columns):
-    return [o.pass_rate if o.judged else None for o in grade_many(zip(completions, tests))]
+    return [o.pass_rate if o.judged else None for o in grade_many(zip(map(program_in, completions), tests))]
 
 
 rows = [dict(prompt=p.description, tests=list(p.baseline_tests)) for p in starter_problems('training', 4)]
