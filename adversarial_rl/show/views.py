@@ -7,6 +7,7 @@ __all__ = ['Rows', 'png', 'explore', 'explore_groups', 'metrics_figure', 'choice
            'compare_runs', 'running', 'start', 'stop', 'metrics_of', 'watch']
 
 # %% ../../nbs/12_show/01_views.ipynb #4bc90a23
+import base64
 import io
 import json
 import math
@@ -42,11 +43,17 @@ def png(fig:Figure)->bytes:
     return small.getvalue()
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be04
+class _Explorer(w.VBox):
+    "Controls, a picture and its caption; a page without a kernel shows the picture alone."
+    def _repr_mimebundle_(self, **kwargs):
+        picture = base64.b64encode(self.children[1].value).decode()
+        return super()._repr_mimebundle_(**kwargs) | {'image/png': picture, 'text/plain': 'a figure with controls'}
+
 def explore(draw:Callable[..., Figure], # Takes the controls' values
             caption:str='', /,          # What one sees, below the picture
             **controls:w.Widget         # Name of an argument -> control
            )->w.VBox:                   # The controls, the picture and its caption
-    "Show the figure, and draw it again whenever a control changes."
+    "Show the figure, and draw it again whenever a control changes; its picture is stored with the notebook."
     picture = w.Image(format='png', layout=w.Layout(max_width='100%', align_self='flex-start'))
     def redraw(change=None): picture.value = png(draw(**{name: c.value for name, c in controls.items()}))
     for control in controls.values():
@@ -54,7 +61,7 @@ def explore(draw:Callable[..., Figure], # Takes the controls' values
         control.observe(redraw, 'value')
     redraw()
     above = w.HBox(list(controls.values()), layout=w.Layout(flex_flow='row wrap'))
-    return w.VBox([above, picture, w.HTML(caption)])
+    return _Explorer([above, picture, w.HTML(caption)])
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be06
 def explore_groups(draw:Callable[[Any], Figure],      # Takes one member
