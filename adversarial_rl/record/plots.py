@@ -102,7 +102,7 @@ def tidy(ax:'Axes', title:str)->None:
     if (names := len(ax.get_legend_handles_labels()[0])) < 2: return
     columns, (low, high) = 1 if names < 5 else 2, ax.get_ylim()
     ax.set_ylim(low, high + .13 * -(-names // columns) * (high - low))
-    ax.legend(loc='upper left', borderaxespad=0, ncols=columns)
+    ax.legend(loc='upper right', borderaxespad=0, ncols=columns)   # The marks of the stages are on the left
 
 # %% ../../nbs/04_record/04_plots.ipynb #3873726e
 HELD_OUT = {'pass_rate': ('problems\nsolved', BLUE), 'pass_rate_sampled': ('solved,\nsampled', BLUE),

@@ -164,19 +164,31 @@ def _before_after(ax:Axes, runs:list[dict[str, Any]]):
     ax.set_xticks(range(len(shown)), list(shown.values()))
 
 # %% ../../nbs/12_show/01_views.ipynb #2c80be08
+_TESTERS = ('validity', 'distinct', 'accepted', 'reward/discriminator')   # What the discriminator's updates change
+
+def _over_updates(rows:Rows, metric:str)->tuple[pd.Series, str]: # And what is counted
+    "A metric over the updates of the player that it measures, so that runs with one and with two learners compare."
+    df = pd.DataFrame(rows)
+    if metric not in df: return pd.Series(dtype=float), 'step'
+    if 'learner' not in df: return df.set_index('step')[metric].dropna().astype(float), 'step'
+    player = 'discriminator' if metric in _TESTERS or metric.startswith('discriminator/') else 'generator'
+    own = df[df['learner'] == player][metric].reset_index(drop=True)
+    return own.dropna().astype(float), f"the {player}'s updates"
+
 @plots.themed
 def runs_figure(runs:Mapping[str, str|Path],  # Name -> output folder
                 metric:str,                   # Column of metrics.jsonl
                 span:int=10                   # Steps to smooth over
                )->Figure:
-    "A metric over the steps of several runs, and their held-out figures before and after."
+    "A metric over the updates of several runs, and their held-out figures before and after."
     fig = Figure(figsize=(plots.WIDE, 3.6), layout='constrained')
     held_out = [_held_out(folder) for folder in runs.values()]
     left, *right = fig.subplots(1, 2 if any(held_out) else 1, squeeze=False)[0]
     for (name, folder), colour in zip(runs.items(), plots.COLOURS):
-        df = pd.DataFrame(_rows(folder)).set_index('step')
-        if metric in df: _draw_line(left, df[metric].dropna().astype(float), span, name, colour)
+        y, unit = _over_updates(_rows(folder), metric)
+        if len(y): _draw_line(left, y, span, name, colour)
     plots.tidy(left, plots.metric_name(metric))
+    left.set_xlabel(unit)
     for ax in right: _before_after(ax, held_out)
     return fig
 
