@@ -50,6 +50,9 @@ def test_a_notebook_is_shown_without_marks_and_hidden_cells():
     code = [c for c in shown['cells'] if c['cell_type'] == 'code']
     assert not [c for c in code if '#|' in c['source'] or 'nbdev_export' in c['source']]
     assert any('exported' in c['metadata']['tags'] for c in code) and any(c['outputs'] for c in code)
+    folded = [c['source'] for c in code if 'hide-input' in c['metadata']['tags']]
+    assert any(source.startswith('def _with_advantages') for source in folded)
+    assert not any('class Learner' in source for source in folded)
     assert 'adversarial_rl/learn/ppo.py' in shown['cells'][0]['source']
 
 

@@ -86,13 +86,15 @@ def read_cells(path): return json.loads((ROOT/path).read_text(encoding='utf-8'))
 
 
 def shown_cell(cell, links):
-    "A cell as readers see it, without nbdev's marks; None if it is hidden. Exported and set-up cells get a tag."
+    "A cell as readers see it, without nbdev's marks; None if it is hidden. Private code and set-up are folded."
     source = ''.join(cell['source'])
     if cell['cell_type'] != 'code': return dict(cell, source=links(source))
     marks = re.findall(r'^#\| *(\w+)', source, re.M)
     if 'hide' in marks or 'default_exp' in marks: return None
+    names = re.findall(r'^(?:def|class) (\w+)', source, re.M)
+    private = bool(names) and all(name.startswith('_') for name in names)
     tags = [*cell['metadata'].get('tags', []), *(['exported'] if 'export' in marks else []),
-            *(['hide-input'] if source.startswith('#@title') else [])]
+            *(['hide-input'] if private or source.startswith('#@title') else [])]
     return dict(cell, source=re.sub(r'^#\|.*\n?', '', source, flags=re.M), metadata=dict(cell['metadata'], tags=tags))
 
 
