@@ -235,7 +235,11 @@ def train(config:TrainingConfig, ppo:PPOConfig,
           stages:Sequence[ReasoningStage]=(),        # In place of those that `config` names
           evaluation:EvaluationConfig | None=None    # On MBPP; none by default
          )->dict[str, Any]:                          # The contents of `training_results.json`
-    "The main job. If a launcher starts several processes, they share the work and the first one writes the results."
+    """The main job. If a launcher starts several processes, they share the work and the first one writes the results.
+
+    Keys: `held_out`, each figure before and after with its interval; `stages`, means of the metrics of each; `steps`;
+    `cut_off`, the share of transcripts; `mbpp_eval`; `seconds`; `platform`; `configuration`; `taken`, steps taken now.
+    """
     evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
     for settings in (config, ppo, evaluation): check(settings)
     join(config.device)

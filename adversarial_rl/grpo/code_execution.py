@@ -210,7 +210,11 @@ def train_with_trl(s:TRLSettings,
                    callbacks:Sequence[TrainerCallback]=(),             # More of TRL's callbacks
                    load:Callable[[ModelSettings, Platform, bool], Policy | Bare]=load_learner
                   )->dict[str, Any]:                                   # The contents of `training_results.json`
-    "Train, measure and save; raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved."
+    """Train, measure and save; raises `KeyboardInterrupt` after Ctrl-C, with a checkpoint saved.
+
+    Keys: `step` of `steps`, `stopped`, `seconds`, `platform`, `configuration`, and means of TRL's metrics over the
+    `first` and the `last` ten rows.
+    """
     from datasets import Dataset
     from transformers import PrinterCallback, set_seed
     from trl import GRPOTrainer

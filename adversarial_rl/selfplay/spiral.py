@@ -72,7 +72,10 @@ def _measure(trainer:SelfPlay, opponents:dict[str, dict[str, BoardPlayer]])->dic
 def train(config:SpiralConfig, ppo:PPOConfig,
           evaluation:EvaluationConfig|None=None   # On MBPP; none by default
          )->dict[str, Any]:                       # What `training_results.json` holds
-    "Check everything that the run needs, then self-play from the first step, or a checkpoint, to the results."
+    """Check everything that the run needs, then self-play from the first step, or a checkpoint, to the results.
+
+    Keys: figures `before` and `after`, `steps`, `taken` now, `platform`, `seconds`, `configuration`.
+    """
     evaluation = evaluation or EvaluationConfig(mbpp_eval=False)
     for settings in (config, self_play_ppo(ppo), evaluation): check(settings)
     with own_folders(config) as output:
