@@ -21,9 +21,9 @@ except UsageError as e: print(e)'''
 
 def test_threads_that_start_together_share_one_pool(monkeypatch):
     started, start = [], Sandbox.__init__
-    def count(self, *args):
+    def count(self, *args, **kw):
         started.append(self)
-        start(self, *args)
+        start(self, *args, **kw)
     monkeypatch.setattr(Sandbox, '__init__', count)
     default_sandbox().close()
     started.clear()
