@@ -318,8 +318,8 @@ class Template:
             reported, most = read_report(os.pread(report.fileno(), 1 << 20, 0)), job.limits.output_bytes
             output = os.pread(screen.fileno(), most + 1, 0)
         if len(output) > most: facts['killed'] = 'output'
-        return Report(**reported._asdict(), **facts, stdout=output[:most].decode(errors='replace'), layers=self.layers,
-                      error='' if order['script'] or reported.started or facts['killed'] else 'no report')
+        return Report(**reported, **facts, stdout=output[:most].decode(errors='replace'), layers=self.layers,
+                      error='' if order['script'] or reported['started'] or facts['killed'] else 'no report')
 
     def close(self, patience:float=2.0): # Seconds until it is killed
         "End the process and whatever it runs."

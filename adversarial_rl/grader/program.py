@@ -171,7 +171,7 @@ def candidate(link:Link, code:str, name:str='candidate', shares:bool=False):
     module.__file__ = f'{name}.py'
     linecache.cache.update(dict.fromkeys(('program', module.__file__), (lambda: code,)))   # For `inspect.getsource`
     sys.modules.update({'__main__': module, name: module})
-    kind, message = run_step(code, module.__dict__, 'program', lambda: link.send(['compiled']))
+    kind, message = run_step(code, module.__dict__, lambda: link.send(['compiled']))
     if kind == 'memory_limit': resource.setrlimit(memory, (resource.getrlimit(memory)[1],) * 2)   # It can still report
     flush_output()
     try: link.send(['ready'] if kind == 'ok' else ['failed', kind, message])

@@ -22,7 +22,7 @@ from .answers import parse_tests
 from .execution import Limits
 from .grading import as_job, Asked, brief, grade_many
 from .judge import IGNORED
-from .pool import gives_data, Job, planned, stateless
+from .pool import Job, may_share
 from .test_cases import arguments, plan, test_input, test_inputs
 from ..problems.problem import load_problems, Problem
 
@@ -60,8 +60,7 @@ def _stricter(limits:Limits)->Limits:
 
 def _is_sure(job:Job, test:str)->bool:
     "Whether a run of the test alone has the same result: it gives data to a program that keeps nothing."
-    text, script = planned(test, job.entry_points, ())
-    return stateless(job.code) and not script and gives_data(text)
+    return may_share(replace(job, tests=(test,)))
 
 def _alone(job:Job)->Job:
     "The job with each test in a process of its own, if that may matter."
