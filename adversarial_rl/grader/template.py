@@ -105,7 +105,7 @@ class Layers:
     "Walls around this process; `layers` names those that hold."
     def __init__(self, site:Site):
         self.layers = ['process', 'rlimits', 'wall_kill', 'output_cap']
-        self.site, self.paths = site, isolation.readable_paths()
+        self.site, self.paths = site, isolation.library_paths(site.packages)
         self.steward:Steward|None = None
         os.chdir(site.home)
         for layer in _LAYERS:
@@ -116,7 +116,6 @@ class Layers:
         if not self.site.apart: return False
         try: numbers = os.open('/proc/sys/kernel/ns_last_pid', os.O_WRONLY)
         except OSError: numbers = -1
-        self.paths = isolation.library_paths(self.site.packages)
         isolation.small_root(self.site.home, self.paths, self.site.packages)
         os.chdir(isolation.SCRATCH)
         self.steward = Steward(numbers)
@@ -274,7 +273,7 @@ def bear(child:'Child',
 
 def read_text(fd:int)->str: # Of a file
     "Read a whole text."
-    return os.pread(fd, os.fstat(fd).st_size, 0).decode('utf-8', 'surrogatepass')
+    return os.pread(fd, os.lseek(fd, 0, os.SEEK_END), 0).decode('utf-8', 'surrogatepass')
 
 # %% ../../nbs/03_grader/06_template.ipynb #f17b20e4
 def _moved()->list[Any]:
