@@ -71,7 +71,6 @@ _EXACT: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # As above; cla
     type(OrderedDict().keys()): ('keys', lambda x, inner: [inner(y) for y in x]),
     type(OrderedDict().items()): ('items', lambda x, inner: [[inner(k), inner(v)] for k, v in x]),
     type(OrderedDict().values()): ('values', lambda x, inner: [inner(y) for y in x]),
-    memoryview: ('memoryview', lambda x, inner: x.tobytes().decode('latin-1')),
     PosixPath: ('PosixPath', lambda x, inner: str(x)),
     PurePosixPath: ('PurePosixPath', lambda x, inner: str(x)),
     UUID: ('UUID', lambda x, inner: hex(x.int)),
@@ -172,7 +171,6 @@ READ: dict[str, Callable[[Any], Any]] = dict(
     date=reader(_TEXT, date.fromisoformat), time=reader(_TEXT, time.fromisoformat),
     keys=reader(LIST, lambda v: dict.fromkeys(v).keys()), items=reader(LIST, lambda v: _dict(v).items()),
     values=reader(LIST, lambda v: dict(enumerate(v)).values()),
-    memoryview=reader(_TEXT, lambda v: memoryview(v.encode('latin-1'))),
     PosixPath=reader(_TEXT, PosixPath), PurePosixPath=reader(_TEXT, PurePosixPath),
     UUID=reader(_TEXT, lambda v: UUID(int=int(v, 16))), ellipsis=reader(LIST, lambda v: ...),
     type=reader(_TEXT, TYPES.__getitem__))

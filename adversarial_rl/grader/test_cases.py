@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 from ..core.source import is_literal, literal, LONGEST_TEXT, parse_source, symbols
 from .codec import no_handle, pack
-from .judge import FUNCTIONS, LIBRARY, PURE, Script
+from .judge import FUNCTIONS, LAZY, LIBRARY, PURE, Script
 from ..problems.problem import Problem
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #a2900005
@@ -249,10 +249,14 @@ def _repeats(x:ast.AST)->bool:
     lists = [z for y in products for z in (y.left, y.right) if isinstance(z, ast.List)]
     return any(not isinstance(z, ast.Constant | ast.UnaryOp) for y in lists for z in y.elts)
 
+# Of all items of an iterator; data does not stop early, as what is not asked may be a bomb for other programs
+_TAKERS = LAZY - {'reversed'} | set('all any dict frozenset list max min set sorted sum tuple'.split())
+
 def _to_form(x:ast.AST,            # An expression
-            theirs:Collection[str] # Names of the program
+            theirs:Collection[str], # Names of the program
+            is_taken:bool=False     # Whether a function takes all of its items
            )->list:
-    "An expression as data that `forms.evaluate` reads."
+    "An expression as data that `judge.evaluate` reads."
     def form(y): return _to_form(y, theirs)
     def apply(name, *args): return ['apply', name, [form(y) for y in args], [], []]
     try: return ['value', pack(literal(x), no_handle)]
@@ -260,13 +264,15 @@ def _to_form(x:ast.AST,            # An expression
     word = type(x).__name__
     match x:
         case ast.Name(id=name) if name in theirs: return ['name', name]
-        case ast.Name(id=name) if name in PURE: return ['function', name]
+        case ast.Name(id=name) if name in PURE - LAZY: return ['function', name]
         case ast.Call(func=function, args=args, keywords=keywords):
             name, names = ast.unparse(function), [k.arg for k in keywords]
             pure = name in PURE or name.startswith('math.') and name in FUNCTIONS and 'math' not in theirs
             if name in theirs and any(map(_repeats, [*args, *keywords])): raise ValueError('one list in several places')
+            if name in LAZY - {*theirs} and not is_taken: raise ValueError('no data: an iterator')
             if (pure or isinstance(function, ast.Name) and name in theirs) and None not in names:
-                return ['call' if name in theirs else 'apply', name, list(map(form, args)), names,
+                taken = name in _TAKERS - {*theirs}
+                return ['call' if name in theirs else 'apply', name, [_to_form(y, theirs, taken) for y in args], names,
                         [form(k.value) for k in keywords]]
         case ast.BoolOp(op=op, values=values): return [type(op).__name__, *map(form, values)]
         case ast.UnaryOp(op=op, operand=y): return apply(type(op).__name__, y)
