@@ -104,15 +104,20 @@ class Host(Borrower):
 
     def answer(self, word:str, head:Any, values:list):
         "Answer one request."
+        try: return self.reply(word, head, values)
+        except MemoryError: pass   # Until here its frames hold what takes the memory
+        self.link.send(_MEMORY)
+
+    def reply(self, word:str, head:Any, values:list):
+        "Carry out a request and say its answer."
         try: answer = self.do(word, head, values)
-        except MemoryError: return self.link.send(_MEMORY)
+        except MemoryError: raise
         except BaseException as e: answer = 'raised', e
         flush_output()
         try:
             if answer[2:] and not isinstance(answer[1], BaseException): self.as_object = id(answer[1])
             self.say(answer[0], None, answer[1:2])
-        except MemoryError: self.link.send(_MEMORY)
-        except EOFError: raise
+        except (EOFError, MemoryError): raise
         except Exception as e: self.link.send(['refused', f'no plain data ({type(e).__name__}: {e})'[:200], [], [], []])
 
     def do(self, word:str, head:Any, values:list)->tuple:
