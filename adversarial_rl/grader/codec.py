@@ -222,11 +222,11 @@ class Link:
             while raw: raw = raw[os_write(self.sink, raw):]
         except OSError: raise EOFError('the other side is gone') from None
 
-    def receive(self, most:int=_MOST)->bytes:
-        "The next message, at most `most` bytes long; raises `EOFError` at the end, `MemoryError` for one it skips."
+    def receive(self)->bytes:
+        "The next message; raises `EOFError` at the end, `MemoryError` for one it skips."
         while len(self.buffer) < 4: self.buffer += self.read_part(1 << 12)
         size = struct.unpack_from('>I', self.buffer)[0]
-        if size > most: raise ValueError('a message too long to read')
+        if size > _MOST: raise ValueError('a message too long to read')
         start, self.buffer = self.buffer[4:4 + size], self.buffer[4 + size:]
         raw, at = bytearray(), len(start)
         try:

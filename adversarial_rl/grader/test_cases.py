@@ -388,6 +388,16 @@ def _provided(test:str, entry_points:tuple[str, ...])->list[str]:
     bound = x.own & x.used - x.defined - set(dir(builtins))
     return sorted(names_under_test(test) | bound, key=lambda name: (named_like_a_class(name), name))
 
+def _compares_made(tree:ast.Module, theirs:Collection[str], function:str)->bool: # Names of the program
+    "Whether it compares what a class of the program makes, as in `f(1) == Point(1)`: no program can be asked for that."
+    for x in ast.walk(tree):
+        match x:
+            case ast.Compare(left, [ast.Eq() | ast.NotEq() | ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], [right]):
+                called = [getattr(y.func, 'id', '') for y in (left, right) if isinstance(y, ast.Call)]
+                makers = [name for name in called if name in theirs and named_like_a_class(name)]
+                if len(makers) == 2 or makers and makers[0] != function: return True
+    return False
+
 def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
     try: tree = parse_source(test)
     except SyntaxError as e: return Script(unsupported=f'the test does not parse: {e}')
@@ -395,6 +405,8 @@ def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
     if (name := _plain_call(tree, entry_points)) and (asserts := as_data(tree, [name])): return asserts
     names = _provided(test, entry_points)
     theirs = names_under_test(test, entry_points)
+    if _compares_made(tree, theirs, names[0] if names else ''):
+        return Script(unsupported='the test compares what a class of the program makes')
     # A class of the program makes values that are compared, so a script looks at what it makes, as at arrays
     looks = arrays or any(map(named_like_a_class, theirs - {*names[:1]}))
     asserts = None if looks else as_data(_unrolled(tree), theirs)
