@@ -36,12 +36,11 @@ def libc(name:str, *args:Any)->int:
 # %% ../../nbs/03_grader/02_isolation.ipynb #5b21f0ce
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 
-def prctl(option:int,   # One of `PR_SET_*`
-          value:int,
-          more:Any=0    # A second value
-         )->bool:       # Whether the kernel accepted it; False on other systems than Linux
+def prctl(option:int, # One of `PR_SET_*`
+          value:int
+         )->bool:     # Whether the kernel accepted it; False on other systems than Linux
     "Set one attribute of this process."
-    try: return libc('prctl', option, value, more, 0, 0) == 0
+    try: return libc('prctl', option, value, 0, 0, 0) == 0
     except (OSError, AttributeError): return False
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #8d86b7f9

@@ -419,11 +419,9 @@ def offspring()->list[int]:  # Process numbers; empty where there is no /proc
     return children
 
 # %% ../../nbs/03_grader/06_template.ipynb #c49181a2
-def sweep(apart:bool=False,  # Whether all processes that it can signal are its own
-          seconds:float=2.0  # Time until it gives up with a `TimeoutError`, which ends the template
-         ):
-    "Kill and reap every child of this process."
-    deadline = time.monotonic() + seconds
+def sweep(apart:bool): # Whether all processes that it can signal are its own
+    "Kill and reap every child of this process; a `TimeoutError`, after two seconds, ends the template."
+    deadline = time.monotonic() + 2
     while True:
         try: pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError: return
@@ -659,11 +657,11 @@ def _remove_home(home:str):
     except OSError: pass
 
 # %% ../../nbs/03_grader/06_template.ipynb #cd60a4f7
-def _run(client:socket.socket, home:str, off:list[str], *, core:int, packages:dict[str, Any]|None):
+def _run(client:socket.socket, home:str, off:list[str], *, core:int, packages:dict[str, Any]):
     "Prepare a template and serve until the client is gone."
     if core >= 0: os.sched_setaffinity(0, {core})
     preload(PRELOAD)
-    chosen, inside = Packages(**packages) if packages else Packages.none(), None
+    chosen, inside = Packages(**packages), None
     try: load(chosen)
     except ImportError as e: return send_frame(client, {'broken': str(e)})
     os.makedirs(home, exist_ok=True)
@@ -685,8 +683,8 @@ def _run(client:socket.socket, home:str, off:list[str], *, core:int, packages:di
 def main(home:str,   # Folder this process makes and removes
          parent:int, # Number of the client's process
          *, off:list[str],             # Walls to leave out
-         core:int=-1,                  # Processor to stay on, -1 for any
-         packages:dict[str, Any]|None=None # Fields of `Packages` that programs may import
+         core:int,                     # Processor to stay on, -1 for any
+         packages:dict[str, Any]       # Fields of `Packages` that programs may import
         ):
     "Run a template; its standard input is the socket of its client."
     signal.pthread_sigmask(signal.SIG_SETMASK, ())   # What a client ignores or blocks is inherited
