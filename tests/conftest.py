@@ -56,9 +56,9 @@ def pytest_configure(config):
     from adversarial_rl.grader import pool
     signal.signal(signal.SIGHUP, signal.SIG_DFL)   # `nohup` lets it be ignored, and commands inherit that
     if option := config.getoption('--off'):
-        make, left_out = pool.Templates.__init__, option.split(',')
+        make, left_out = pool.Sandbox.__init__, option.split(',')
         def leave_out(self, workers=None, off=(), *args, **kw): make(self, workers, {*off, *left_out}, *args, **kw)
-        pool.Templates.__init__ = leave_out   # Of the sandboxes that tests start, too
+        pool.Sandbox.__init__ = leave_out   # Of the sandboxes that tests start, too
 
 
 @pytest.fixture(autouse=True)

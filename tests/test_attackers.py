@@ -561,3 +561,12 @@ def test_no_program_ends_a_test_with_what_the_test_has_lent():
     test = 'import sys\ntry: f(lambda: sys.exit(0))\nexcept SystemExit: pass\nassert h(0) == 0\nassert h(1) == 2'
     o = grade(code, [test], function_name=['f', 'h'])
     assert o.judged and not o.passed, o
+
+
+def test_nothing_is_asked_while_an_answer_is_read():
+    "The items of this list would come from an iterator of the program that the judge asks."
+    iterator = {'object': [5, {'class': [7, 'A', [], ['__iter__', '__next__']]}]}
+    messages = [['value', None, [{'box': [1, 'list', None]}], [[1, iterator]], []],
+                ['value', None, [{'known': 5}], [], []], ['value', None, [7], [], []], ['stop', None, [None], [], []]]
+    o = grade(f'{WRITES}def f(x): say(*{messages!r})', ['x = f(1)\nassert x == [7]'], QUICK, function_name='f')
+    assert o.judged and not o.passed and 'cannot be read' in o.message, o

@@ -158,6 +158,15 @@ def test_unsupported(name):
             assert o.kind == 'unsupported' and not o.judged, (test, o)
 
 
+@pytest.mark.parametrize('code', ['', 'class Point(tuple): pass\ndef f(x): return 0', 'def f(x): raise SystemExit'])
+def test_a_comparison_that_no_program_can_be_asked_for_is_unsupported_whatever_the_program_is(code):
+    for test in 'assert f(1) == Point(1)', 'assert Point(1) != Point(2)', 'p = f(1)\nassert Point(2) > p':
+        for names in (), ('f', 'Point'):
+            assert grade(code, [test], function_name=names).kind == 'unsupported', test
+            own = f'from collections import namedtuple\nPoint = namedtuple("Point", "x")\n{test}'
+            if 'f(' in test: assert grade(code, [own], function_name=names).judged, own
+
+
 def names_of(code):
     "What a program binds at its top level."
     return [x.get_name() for x in symtable.symtable(code, 'program', 'exec').get_symbols() if x.is_assigned()]

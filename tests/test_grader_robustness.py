@@ -21,9 +21,9 @@ except UsageError as e: print(e)'''
 
 def test_threads_that_start_together_share_one_pool(monkeypatch):
     started, start = [], Sandbox.__init__
-    def count(self, *args):
+    def count(self, *args, **kw):
         started.append(self)
-        start(self, *args)
+        start(self, *args, **kw)
     monkeypatch.setattr(Sandbox, '__init__', count)
     default_sandbox().close()
     started.clear()
@@ -59,9 +59,7 @@ def test_a_client_that_dies_while_its_template_starts_leaves_no_folder(tmp_path,
 LATE = ['from __future__ import annotations\ndef f(x: absent): return x', 'import datetime\n'
         'def f(x): return int(datetime.datetime.strptime(str(2000 + x), "%Y").year) - 2000',
         'import asyncio\ndef f(x): return asyncio.run(asyncio.sleep(0, x))',
-        'from concurrent.futures import ThreadPoolExecutor\ndef f(x): return [*ThreadPoolExecutor(1).map(abs, [x])][0]',
-        'from datetime import datetime\nfrom zoneinfo import ZoneInfo\n'
-        'def f(x): return datetime(2024, 7, 1, tzinfo=ZoneInfo("Asia/Tokyo")).utcoffset().seconds // 3600 - 9 + x']
+        'from concurrent.futures import ThreadPoolExecutor\ndef f(x): return [*ThreadPoolExecutor(1).map(abs, [x])][0]']
 
 
 @pytest.mark.parametrize('code', LATE)

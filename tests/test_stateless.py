@@ -73,7 +73,7 @@ ODD = {
     'recurs': 'def f(x): return f(x) if x else 1',
     'gives a cycle': 'def f(x):\n    y = []\n    y.append(y)\n    return y if x else 1',
     'raises': 'def f(x): return [][x]',
-    'does not load': 'def f(x: absent): return 1',
+    'does not load': 'def f(x: int[1]): return 1',
     'changes its argument': 'def f(x):\n    x.append(1)\n    return 1',
     }
 

@@ -26,7 +26,7 @@ from ..core.files import append_line, as_text, check_writable, locked, write_jso
 from ..core.settings import InferenceConfig
 from ..core.source import parse_source
 from ..core.statistics import bootstrap
-from ..grader.grading import grade_many, grade_matrix
+from ..grader.grading import grade_many
 from ..grader.pool import Job, use_modules
 from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points, split_tests
@@ -149,8 +149,8 @@ def solve(players:Players,
     if n > 1 and problem.function_signature:
         tests = _discriminator_tests(players['discriminator'], problem, rng, temperature=temperature, top_p=top_p)
     every = [*given, *tests]
-    passed = grade_matrix(programs, every, function_name=entry_points(problem)) if every else [()] * n
-    rows = [dict(zip(every, row)) for row in passed]
+    outcomes = grade_many([(code, every, entry_points(problem)) for code in programs]) if every else []
+    rows = [dict(zip(every, o.per_test)) for o in outcomes] or [{}] * n
     best = choose_attempt([[row[t] for t in given] for row in rows], [[row[t] for t in tests] for row in rows],
                           bool(problem.reference_solution))
     stages = dict(zip([s.name for s in generator.stages], transcripts.texts[best]))

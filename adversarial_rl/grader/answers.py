@@ -21,7 +21,7 @@ from ..core.source import literal, named, parse_source
 from .test_cases import calls, is_constant, names_in, plan, test_inputs
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0d5
-_LINES, _CHARACTERS = 10_000, 100_000   # Of an answer
+_LINES, _CHARACTERS, _LONGEST = 10_000, 100_000, 20   # Of an answer; lines of an assertion
 _MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed a million times
 _TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\']|`(?!``))'   # Not in quotes
 _CLOSED, _OPENED = re.compile(r'(?<!["\'`])</' + _TAG, re.I), re.compile(r'(?<!["\'`])<' + _TAG, re.I)
@@ -401,7 +401,6 @@ def plain_asserts(text:str,  # Anything a model wrote
 
 # %% ../../nbs/03_grader/14_answers.ipynb #bf367419
 def find_asserts(text:str,           # Anything a model wrote
-                 lines:int=20,       # Longest assertion, in lines
                  name:str=''         # As in `plain_asserts`
                 )->list[ast.Assert]: # In order
     "Every assertion in a text, fenced or not; what does not parse as assertions alone is skipped."
@@ -411,7 +410,7 @@ def find_asserts(text:str,           # Anything a model wrote
     while at < len(rows) and left > 0:
         size, start = 1, re.search(r'\bassert\b(?!.*:\s*assert\b)', rows[at])
         first = rows[at][start.start():] if start else ''
-        for n in range(1, lines + 1) if start else ():
+        for n in range(1, _LONGEST + 1) if start else ():
             source = '\n'.join(row.partition('`')[0] for row in [first, *rows[at + 1:at + n]])
             left -= len(source)
             try: body = parse_source(source.strip(' .,;'), _CHARACTERS).body

@@ -71,7 +71,6 @@ _EXACT: dict[type, tuple[str, Callable[[Any, Inner], Any]]] = {  # As above; cla
     type(OrderedDict().keys()): ('keys', lambda x, inner: [inner(y) for y in x]),
     type(OrderedDict().items()): ('items', lambda x, inner: [[inner(k), inner(v)] for k, v in x]),
     type(OrderedDict().values()): ('values', lambda x, inner: [inner(y) for y in x]),
-    memoryview: ('memoryview', lambda x, inner: x.tobytes().decode('latin-1')),
     PosixPath: ('PosixPath', lambda x, inner: str(x)),
     PurePosixPath: ('PurePosixPath', lambda x, inner: str(x)),
     UUID: ('UUID', lambda x, inner: hex(x.int)),
@@ -172,7 +171,6 @@ READ: dict[str, Callable[[Any], Any]] = dict(
     date=reader(_TEXT, date.fromisoformat), time=reader(_TEXT, time.fromisoformat),
     keys=reader(LIST, lambda v: dict.fromkeys(v).keys()), items=reader(LIST, lambda v: _dict(v).items()),
     values=reader(LIST, lambda v: dict(enumerate(v)).values()),
-    memoryview=reader(_TEXT, lambda v: memoryview(v.encode('latin-1'))),
     PosixPath=reader(_TEXT, PosixPath), PurePosixPath=reader(_TEXT, PurePosixPath),
     UUID=reader(_TEXT, lambda v: UUID(int=int(v, 16))), ellipsis=reader(LIST, lambda v: ...),
     type=reader(_TEXT, TYPES.__getitem__))
@@ -224,11 +222,11 @@ class Link:
             while raw: raw = raw[os_write(self.sink, raw):]
         except OSError: raise EOFError('the other side is gone') from None
 
-    def receive(self, most:int=_MOST)->bytes:
-        "The next message, at most `most` bytes long; raises `EOFError` at the end, `MemoryError` for one it skips."
+    def receive(self)->bytes:
+        "The next message; raises `EOFError` at the end, `MemoryError` for one it skips."
         while len(self.buffer) < 4: self.buffer += self.read_part(1 << 12)
         size = struct.unpack_from('>I', self.buffer)[0]
-        if size > most: raise ValueError('a message too long to read')
+        if size > _MOST: raise ValueError('a message too long to read')
         start, self.buffer = self.buffer[4:4 + size], self.buffer[4 + size:]
         raw, at = bytearray(), len(start)
         try:

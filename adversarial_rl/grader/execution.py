@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['ALWAYS', 'LONGEST', 'Limits', 'as_limits', 'whole_seconds', 'rlimits', 'mapped_bytes', 'Step', 'describe', 'attempt',
-           'run_step', 'flush_output', 'reporter', 'Reported', 'read_report']
+           'run_step', 'flush_output', 'reporter', 'read_report']
 
 # %% ../../nbs/03_grader/04_execution.ipynb #0f1ed72f
 import json
@@ -116,22 +116,20 @@ def attempt(body:Callable[[], object], # What to do
     return Step('ok')
 
 # %% ../../nbs/03_grader/04_execution.ipynb #9231a3bc
-def run_step(source:str,               # Python text
+def run_step(source:str,               # A program
              namespace:dict[str, Any], # Globals it runs in
-             filename:str,             # 'program', or 'test'
              compiled:Callable[[], None]|None=None # Called between compiling and running
             )->Step:
-    "Compile and run one piece of a program."
+    "Compile and run a program."
     source = source.removeprefix('\ufeff')   # As Python does with a file
-    try: body = compile(source, filename, 'exec', dont_inherit=True)
+    try: body = compile(source, 'program', 'exec', dont_inherit=True)
     except MemoryError: return Step('memory_limit', 'MemoryError while compiling')
     except RecursionError: return Step('runtime_error', 'RecursionError while compiling')
     except (SyntaxError, ValueError) as e:
-        message = describe(e, source, filename)
-        if filename != 'program': return Step('runtime_error', f'does not parse: {message}')
-        return Step('indentation_error' if isinstance(e, IndentationError) else 'syntax_error', message)
+        kind = 'indentation_error' if isinstance(e, IndentationError) else 'syntax_error'
+        return Step(kind, describe(e, source, 'program'))
     if compiled: compiled()
-    return attempt(lambda: exec(body, namespace), source, filename)
+    return attempt(lambda: exec(body, namespace), source, 'program')
 
 # %% ../../nbs/03_grader/04_execution.ipynb #6c1e9b40
 def flush_output():
@@ -155,16 +153,8 @@ def reporter(fd:int # Where to write
     return say
 
 # %% ../../nbs/03_grader/04_execution.ipynb #70d5be12
-class Reported(NamedTuple):
-    "The content of a report."
-    started:bool = False           # It began
-    steps:tuple[Step, ...] = ()    # The program, then each test reached
-    finished:bool = False          # The end was reported
-    times:tuple[float, ...] = ()   # Seconds of each step
-    asked:int = 0                  # Tests that the program has answered and that are not yet being decided
-
 def read_report(raw:bytes # All that was written
-               )->Reported:
+               )->dict[str, Any]: # Fields of `pool.Report`
     "Read a report; lines that are broken or of an unknown kind are dropped."
     started, finished, asked = False, False, 0
     steps:list[Step] = []
@@ -178,4 +168,4 @@ def read_report(raw:bytes # All that was written
         elif kind in _STEP_KINDS and isinstance(message, str) and isinstance(seconds, float) and not finished:
             steps.append(Step(kind, message[:LONGEST]))
             times.append(seconds)
-    return Reported(started, tuple(steps), finished, tuple(times), asked)
+    return dict(started=started, steps=tuple(steps), finished=finished, times=tuple(times), asked=asked)

@@ -5,9 +5,9 @@
 # %% auto #0
 __all__ = ['PR_SET_PDEATHSIG', 'PR_SET_DUMPABLE', 'PR_SET_SECCOMP', 'PR_SET_CHILD_SUBREAPER', 'PR_SET_NO_NEW_PRIVS', 'MACHINES',
            'ALLOW', 'DENY', 'Rules', 'ME', 'NEVER', 'SCRATCH', 'MAY_MOUNT', 'libc', 'prctl', 'number', 'only_if',
-           'assemble', 'Filter', 'install', 'template_filter', 'steward_filter', 'leaf_filter', 'readable_paths',
-           'split', 'landlock', 'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'Tree', 'shared_libraries',
-           'library_paths', 'mount_scratch', 'unmount_scratch', 'small_root', 'drop_capabilities', 'become']
+           'assemble', 'Filter', 'install', 'template_filter', 'steward_filter', 'leaf_filter', 'split', 'landlock',
+           'HalfWay', 'unshare', 'mount', 'bind', 'parents', 'Tree', 'shared_libraries', 'library_paths',
+           'mount_scratch', 'unmount_scratch', 'small_root', 'drop_capabilities', 'become']
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #66687b3c
 import ctypes
@@ -36,12 +36,11 @@ def libc(name:str, *args:Any)->int:
 # %% ../../nbs/03_grader/02_isolation.ipynb #5b21f0ce
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 4, 22, 36, 38
 
-def prctl(option:int,   # One of `PR_SET_*`
-          value:int,
-          more:Any=0    # A second value
-         )->bool:       # Whether the kernel accepted it; False on other systems than Linux
+def prctl(option:int, # One of `PR_SET_*`
+          value:int
+         )->bool:     # Whether the kernel accepted it; False on other systems than Linux
     "Set one attribute of this process."
-    try: return libc('prctl', option, value, more, 0, 0) == 0
+    try: return libc('prctl', option, value, 0, 0, 0) == 0
     except (OSError, AttributeError): return False
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #8d86b7f9
@@ -223,22 +222,11 @@ def _permit(rules:int,       # Descriptor of a set of rules
         os.close(fd)
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #b17f9e02
-_DEVICES = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
-
-def readable_paths()->list[str]:
-    "Paths that a Python program must read: the standard library, shared libraries, harmless devices."
-    prefix = os.path.realpath(sys.base_prefix)
-    python = [os.path.dirname(os.path.realpath(os.__file__)), f'{prefix}/lib']
-    system = ['/lib', '/lib64', '/usr/lib', '/usr/lib64', '/etc/ld.so.cache', '/usr/share/zoneinfo']
-    return [*python, *system, *_DEVICES]
-
-def _hidden_paths(paths:list[str] # As `readable_paths` gives them
+def _hidden_paths(paths:list[str] # As `library_paths` gives them
                 )->list[str]:    # Below those, with symbolic links resolved
     "Folders of installed packages, and this package's own: no program may read them."
     roots = [os.path.realpath(p) for p in paths if os.path.isdir(p)]
-    pythons = [f'{root}/{name}' for root in roots for name in os.listdir(root) if name.startswith('python')]
-    folders = [folder for folder in (*roots, *pythons) if os.path.isdir(folder)]
-    found = {f'{folder}/{name}' for folder in folders for name in os.listdir(folder) if name.endswith('-packages')}
+    found = {f'{root}/{name}' for root in roots for name in os.listdir(root) if name.endswith('-packages')}
     own = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
     found |= {own for root in roots if own.startswith(root + '/')}
     return sorted(path for path in found if not any(path.startswith(f'{outer}/') for outer in found))
@@ -295,7 +283,7 @@ def unshare():
         except OSError as e: raise HalfWay(f'{name}: {e}') from None
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #0a5d3be9
-_RDONLY, _NOSUID, _NODEV, _NOEXEC, _REMOUNT, _BIND, _REC, _PRIVATE = 1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+_RDONLY, _NOSUID, _NODEV, _REMOUNT, _BIND, _REC, _PRIVATE, _DETACH = 1, 2, 4, 32, 4096, 16384, 1 << 18, 2
 _KEEP = 0xC0E   # Of statvfs: nosuid, nodev, noexec, noatime, nodiratime
 _RELATIME = 4096, 1 << 21   # In statvfs, in mount
 
@@ -319,9 +307,6 @@ def parents(path:str)->list[str]:
 def _within(path:str, folders:Iterable[str])->bool:
     "Whether a path is one of these folders, or below one."
     return any(path == folder or path.startswith(f'{folder}/') for folder in folders)
-
-# %% ../../nbs/03_grader/02_isolation.ipynb #95c2e81f
-_DETACH = 2
 
 # %% ../../nbs/03_grader/02_isolation.ipynb #3674fc97
 class Tree:
@@ -429,11 +414,12 @@ def _library_folders()->list[str]:
 
 def library_paths(packages:Packages=Packages.none()   # That programs may import
                  )->list[str]:                        # Those that do not exist are to be skipped
-    "What a Python program needs in a file tree of its own: less than `readable_paths`."
+    "What a Python program must read: the standard library, shared libraries, harmless devices, packages."
     folders = _library_folders()
     libraries = shared_libraries([*(f'{folder}/lib-dynload' for folder in folders), *packages.paths])
     data = ['/usr/share/zoneinfo', '/usr/lib/locale', '/etc/ld.so.cache']
-    return [*folders, *libraries, *data, *_DEVICES, *packages.paths]
+    devices = ['/dev/null', '/dev/zero', '/dev/urandom', '/dev/random']
+    return [*folders, *libraries, *data, *devices, *packages.paths]
 
 def _left_out(paths:Iterable[str])->list[str]:
     "Folders that no program needs in these, and those that it may not read."

@@ -4,8 +4,7 @@
 
 # %% auto #0
 __all__ = ['LIBRARY', 'ATTEMPTS', 'NEEDS', 'stateless', 'gives_data', 'Job', 'Report', 'sheet', 'planned', 'may_share',
-           'Template', 'Order', 'Feeder', 'Templates', 'Sandbox', 'use_modules', 'default_sandbox', 'sandbox_report',
-           'isolated']
+           'Template', 'Order', 'Feeder', 'Sandbox', 'use_modules', 'default_sandbox', 'sandbox_report', 'isolated']
 
 # %% ../../nbs/03_grader/11_pool.ipynb #d3176c5e
 import ast
@@ -54,7 +53,7 @@ _METHODS = _VIEWS | set(
     'rpartition rsplit rstrip setdefault sort split splitlines startswith strip swapcase title update upper values '
     'zfill'.split())
 _NODES = (
-    ast.arguments, ast.arg, ast.Return, ast.Assign, ast.AugAssign, ast.Delete, ast.For, ast.While, ast.If, ast.Assert,
+    ast.Return, ast.Assign, ast.AugAssign, ast.Delete, ast.For, ast.While, ast.If, ast.Assert,
     ast.Expr, ast.Pass, ast.Break, ast.Continue, ast.BoolOp, ast.NamedExpr, ast.BinOp, ast.UnaryOp, ast.IfExp, ast.Dict,
     ast.List, ast.Tuple, ast.ListComp, ast.DictComp, ast.GeneratorExp, ast.comprehension, ast.Compare, ast.Call,
     ast.keyword, ast.JoinedStr, ast.FormattedValue, ast.Constant, ast.Subscript, ast.Slice, ast.Starred,
@@ -111,30 +110,23 @@ def _keeps(holder:ast.AST, node:ast.AST, functions:set[str], bound:set[str])->bo
 # %% ../../nbs/03_grader/11_pool.ipynb #f95fc91f
 _LONGEST = 20_000   # Characters
 _NOTES = (ast.Name, ast.Load, ast.Subscript, ast.Tuple, ast.List, ast.Constant, ast.BinOp, ast.BitOr)   # In annotations
+_TYPES = {'bool', 'bytes', 'complex', 'dict', 'float', 'int', 'list', 'object', 'set', 'str', 'tuple'}
 
-def _is_type(x:ast.AST, functions:set[str])->bool: # Those of the module, and Python's
-    "Whether a part of an annotation may name a type; a function's text, as in a KeyError, would show its address."
-    own = isinstance(x, ast.Name) and (x.id.startswith('__') or x.id in functions and x.id not in _BUILTINS)
-    return isinstance(x, _NOTES) and not own
+def _is_type(note:ast.AST|None)->bool:
+    "Whether an annotation names Python's types alone; a function's text, as in a KeyError, would show its address."
+    return not note or all(isinstance(x, _NOTES) and getattr(x, 'id', 'int') in _TYPES for x in ast.walk(note))
 
 def _plain_function(f:ast.stmt, functions:set[str])->bool: # Names that may be called
     "Whether a statement of a module is a function that keeps nothing, or a text."
     if isinstance(f, ast.Expr): return isinstance(f.value, ast.Constant)
-    if not isinstance(f, ast.FunctionDef) or f.decorator_list: return False
-    if not all(_is_type(x, functions) for note in _annotations(f) for x in ast.walk(note)): return False
+    if not isinstance(f, ast.FunctionDef) or f.decorator_list or getattr(f, 'type_params', None): return False
+    if not all(map(_is_type, [f.returns, *(x.annotation for x in ast.walk(f.args) if isinstance(x, ast.arg))])):
+        return False
     (own, inner), defaults = _bound(f), [x for x in (*f.args.defaults, *f.args.kw_defaults) if x is not None]
     bound = own | inner
     return (all(isinstance(x, ast.Constant) for x in defaults) and not inner & functions and not inner & _BUILTINS
             and not any(name.startswith('__') for name in bound)
-            and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(f)))
-
-def _annotations(f:ast.FunctionDef)->list[ast.expr]:
-    "Take the annotations off a function; Python looks at them once, before any call."
-    arguments = [a for a in ast.walk(f.args) if isinstance(a, ast.arg)]
-    found = [x for x in (f.returns, *(a.annotation for a in arguments)) if x]
-    f.returns = None
-    for a in arguments: a.annotation = None
-    return found
+            and not any(_keeps(holder, node, functions, bound) for holder, node in _pairs(ast.Module(f.body, []))))
 
 # %% ../../nbs/03_grader/11_pool.ipynb #a79581b4
 def stateless(code:str)->bool:
@@ -151,7 +143,7 @@ def _stateless(code:str)->bool:
     except RecursionError: return False
 
 # %% ../../nbs/03_grader/11_pool.ipynb #5a7e1c02
-_SHOWING = 'set', 'frozenset', 'Set', 'enumerate', 'filter', 'map', 'reversed', 'zip'   # What they make
+_SHOWING = 'set', 'frozenset', 'Set'   # What they make shows an address, as that of a NaN
 
 def _gives_data(form:Any, given:bool)->bool: # Part of a test; whether it is in an argument
     if isinstance(form, dict):
@@ -209,7 +201,6 @@ class Report:
     stdout:str = ''             # Standard output and error, cut at the limit
     layers:tuple[str, ...] = () # Isolation that was in force
     error:str = ''              # Failure of the sandbox itself, which says nothing about the program
-    machine:bool = False        # The machine ran no other program either
 
 # %% ../../nbs/03_grader/11_pool.ipynb #aa4a2c82
 def sheet(text:str)->BinaryIO:
@@ -327,8 +318,8 @@ class Template:
             reported, most = read_report(os.pread(report.fileno(), 1 << 20, 0)), job.limits.output_bytes
             output = os.pread(screen.fileno(), most + 1, 0)
         if len(output) > most: facts['killed'] = 'output'
-        return Report(**reported._asdict(), **facts, stdout=output[:most].decode(errors='replace'), layers=self.layers,
-                      error='' if order['script'] or reported.started or facts['killed'] else 'no report')
+        return Report(**reported, **facts, stdout=output[:most].decode(errors='replace'), layers=self.layers,
+                      error='' if order['script'] or reported['started'] or facts['killed'] else 'no report')
 
     def close(self, patience:float=2.0): # Seconds until it is killed
         "End the process and whatever it runs."
@@ -351,42 +342,23 @@ class Order:
 
 # %% ../../nbs/03_grader/11_pool.ipynb #92e1fa06
 class Feeder(threading.Thread):
-    "Thread that owns one template and feeds it from a queue, until it receives None."
-    def __init__(self, orders:'queue.SimpleQueue[Order|None]', # Shared by all feeders, like the next two
-                 homes:Iterator[str],                          # Names for folders
-                 off:set[str],                                 # Walls to leave out
-                 core:int,                                     # Processor, -1 for any
-                 hash_seed:int,
-                 *, packages:Packages,
-                 spare:threading.Semaphore                     # How many feeders may still leave
+    "Thread that owns one template and feeds it from its pool's queue, until it receives None."
+    def __init__(self, pool:'Sandbox',
+                 core:int              # Processor, -1 for any
                 ):
         super().__init__(daemon=True)
-        self.orders, self.homes, self.off, self.core, self.hash_seed = orders, homes, off, core, hash_seed
-        self.packages, self.spare = packages, spare
+        self.pool, self.core, self.ready = pool, core, threading.Event()
         self.template:Template|None = None
-        self.closed, self.ready, self.failure = False, threading.Event(), ''   # Why it could not start
+        self.failure = ''   # Why it could not start
         self.start()
 
     def run(self):
         self.failure = self.fails()
-        if self.failure and not self.may_leave(): self.failure = self.try_out()   # It is alone now
         self.ready.set()
-        while not self.failure and (order := self.orders.get()): self.work(order)
+        while not self.failure and (order := self.pool.orders.get()):
+            report = Report(error='cancelled') if order.cancelled.is_set() else self.answer(order.job)
+            order.replies.put((order.number, report))
         self.drop(2.0)
-
-    def may_leave(self)->bool:
-        "Give up the template, which another feeder may have no room beside; the last feeder stays."
-        self.drop()
-        return self.spare.acquire(blocking=False)
-
-    def work(self, order:Order):
-        "Answer, or leave the work to the others where this machine runs no program any more."
-        report = Report(error='cancelled') if order.cancelled.is_set() else self.answer(order.job)
-        if report.machine and self.may_leave():
-            self.failure = report.error
-            return self.orders.put(order)
-        if report.machine: report = self.answer(order.job)
-        order.replies.put((order.number, report))
 
     def try_out(self)->str: # What failed; '' if nothing
         "Run a small program with a test, in a new template if there is none."
@@ -408,8 +380,8 @@ class Feeder(threading.Thread):
         self.drop()
         def start():
             self.check_open()
-            self.template = template = Template(next(self.homes), tuple(self.off), self.core, self.hash_seed,
-                                                packages=self.packages)
+            self.template = template = Template(next(self.pool.homes), self.pool.off, self.core, self.pool.hash_seed,
+                                                packages=self.pool.packages)
             self.check_open()   # `close` may not have seen this template yet
             template.wait()
             if why := template.facts.get('broken'): raise ImportError(why)
@@ -417,20 +389,20 @@ class Feeder(threading.Thread):
         template = start()
         if failed := template.facts.get('failed'):   # A wall that failed half-way: this machine does without it
             template.close(0.5)
-            self.off.add(failed)
+            self.pool.off += failed,
             template = start()
         return template
 
     def check_open(self):
         "Raise EOFError if the sandbox was closed."
-        if self.closed: raise EOFError('the sandbox was closed meanwhile')
+        if self.pool.closed: raise EOFError('the sandbox was closed meanwhile')
 
     def answer(self, job:Job)->Report:
         "The report of a job, from a second template if the first one ends."
-        error, killed, report = 'the sandbox is closed', '', Report(started=True)
+        error, killed, report = '', '', Report(started=True)
         for _ in range(2):
-            if self.closed: break
             try:
+                self.check_open()
                 report = (self.template or self.renew()).ask(job)
                 if not report.error and report.killed != 'judge': return report
                 error, killed = report.error, 'judge'
@@ -438,9 +410,9 @@ class Feeder(threading.Thread):
             except EOFError as e: error, killed = f'template lost: {e}', 'judge'
             except Exception as e: error, killed = f'template failed: {type(e).__name__}: {e}', ''
             if error: self.drop()
-        why = self.fails() if killed and not self.closed else ''
-        if killed and not self.closed and not why: return replace(report, killed=killed, error='')
-        return Report(error=error or why, machine=bool(why))
+        why = '' if self.pool.closed or not killed else self.fails()
+        if why or self.pool.closed or not killed: return Report(error=error or why)
+        return replace(report, killed=killed, error='')
 
     def drop(self, patience:float=0.5): # As in `Template.close`
         "Close the template, if there is one."
@@ -448,8 +420,8 @@ class Feeder(threading.Thread):
         if template: template.close(patience)
 
 # %% ../../nbs/03_grader/11_pool.ipynb #fc48e60d
-class Templates:
-    "Feeders with their templates, and the folder they use."
+class Sandbox:
+    "A pool of templates; a context manager. `close` or the end of the process ends it."
     def __init__(self, workers:int|None=None, # Templates; one per core by default
                  off:Iterable[str]=(),        # Walls to leave out, as on a machine without them
                  hash_seed:int=0,             # Of all templates, so that each gives the same verdict
@@ -457,22 +429,18 @@ class Templates:
                 ):
         if not (workers is None or isinstance(workers, int) and workers > 0):
             raise ValueError(f'workers is the number of programs at a time, at least 1, not {workers!r}')
-        self.packages = choose(modules)
+        self.packages, self.off, self.hash_seed = choose(modules), tuple(off), hash_seed
         self.modules = self.packages.names
         self.pid, self.closed, self.root = os.getpid(), False, tempfile.mkdtemp(prefix='sandbox-')
+        self.homes = map((self.root + '/{}').format, itertools.count())
         self.orders:queue.SimpleQueue[Order|None] = queue.SimpleQueue()
         self.references:dict[Job, dict[str, Step]] = {}   # Tests that right programs fail, as `grading` has found
-        homes, shared = map((self.root + '/{}').format, itertools.count()), set(off)
-        workers = workers or available_cores()
-        spare = threading.Semaphore(workers - 1)
         own = sorted(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else []
         self.feeders:list[Feeder] = []
         atexit.register(self.close)
         try:
-            for n in range(workers):
-                core = own[n] if n < len(own) else -1
-                self.feeders.append(Feeder(self.orders, homes, shared, core, hash_seed,
-                                           packages=self.packages, spare=spare))
+            for n in range(workers or available_cores()):
+                self.feeders.append(Feeder(self, own[n] if n < len(own) else -1))
         except RuntimeError as e: self.give_up(str(e))
 
     def pids(self)->list[int]: # Process numbers of the templates
@@ -480,40 +448,6 @@ class Templates:
         for f in self.feeders: f.ready.wait()
         return [f.template.process.pid for f in self.feeders if f.template]
 
-    def check(self):
-        "`UsageError` if no template could start."
-        if all(f.failure for f in self.feeders) and not self.closed: self.give_up(self.feeders[0].failure)
-
-    def give_up(self, why:str)->NoReturn:
-        "Close everything and raise `UsageError`."
-        self.close()
-        raise UsageError(f'the grader cannot run a program here ({why}); are `ulimit -n` (descriptors) and `ulimit -u` '
-                         '(processes) high enough?')
-
-    def close(self):
-        "End every template and what it runs; in a forked copy of the process it does nothing."
-        if self.closed or self.pid != os.getpid(): return
-        self.closed = True
-        for f in self.feeders:
-            f.closed = True
-            if template := f.template: template.process.terminate()
-            self.orders.put(None)
-        for f in self.feeders: f.join()
-        while not self.orders.empty():
-            if order := self.orders.get(): order.replies.put((order.number, Report(error='the sandbox is closed')))
-        shutil.rmtree(self.root, ignore_errors=True)
-        atexit.unregister(self.close)
-
-# %% ../../nbs/03_grader/11_pool.ipynb #1724efd0
-def _next_reply(replies:'queue.SimpleQueue[tuple[int, Report]]', check:Callable[[], None])->tuple[int, Report]:
-    "The next item; a wait without a timeout could miss a Ctrl-C that comes just before it begins."
-    while True:
-        try: return replies.get(timeout=0.5)
-        except queue.Empty: check()
-
-# %% ../../nbs/03_grader/11_pool.ipynb #e09b6f02
-class Sandbox(Templates):
-    "A pool of templates; a context manager. `close` or the end of the process ends it."
     def map(self, jobs:Iterable[Job],
             progress:Callable[[int, int], object]|None=None # Called with (done, total) after each
            )->list[Report]:                                 # In the order of `jobs`
@@ -526,11 +460,37 @@ class Sandbox(Templates):
         for n, job in enumerate(jobs): self.orders.put(Order(n, job, replies, cancelled))
         try:
             while len(reports) < len(jobs):
-                n, report = _next_reply(replies, self.check)
+                n, report = self.next_reply(replies)
                 reports[n] = report
                 if progress: progress(len(reports), len(jobs))
         finally: cancelled.set()
         return [reports[n] for n in range(len(jobs))]
+
+    def next_reply(self, replies:'queue.SimpleQueue[tuple[int, Report]]')->tuple[int, Report]:
+        "The next item; a wait without a timeout could miss a Ctrl-C that comes just before it begins."
+        while True:
+            try: return replies.get(timeout=0.5)
+            except queue.Empty: pass
+            if all(f.failure for f in self.feeders) and not self.closed: self.give_up(self.feeders[0].failure)
+
+    def give_up(self, why:str)->NoReturn:
+        "Close everything and raise `UsageError`."
+        self.close()
+        raise UsageError(f'the grader cannot run a program here ({why}); are `ulimit -n` (descriptors) and `ulimit -u` '
+                         '(processes) high enough?')
+
+    def close(self):
+        "End every template and what it runs; in a forked copy of the process it does nothing."
+        if self.closed or self.pid != os.getpid(): return
+        self.closed = True
+        for f in self.feeders:
+            if template := f.template: template.process.terminate()
+            self.orders.put(None)
+        for f in self.feeders: f.join()
+        while not self.orders.empty():
+            if order := self.orders.get(): order.replies.put((order.number, Report(error='the sandbox is closed')))
+        shutil.rmtree(self.root, ignore_errors=True)
+        atexit.unregister(self.close)
 
     def __enter__(self)->'Sandbox': return self
     def __exit__(self, *_): self.close()

@@ -170,7 +170,7 @@ class Asking(End):
         self.records = dict[tuple, type]()       # Classes of named tuples
         self.callable = dict[int, Callable]()    # What the program may call
         self.classes, self.asks = 0, 0           # How many of the program; requests so far
-        self.made = False                        # Whether new values are `made`
+        self.made, self.reading = False, False   # Whether new values are `made`; whether an answer is being read
 
     def fail(self, e:BaseException)->NoReturn:
         "End the test."
@@ -184,6 +184,7 @@ class Asking(End):
     def ask(self, word:str, head:Any=None, values:Any=(), *, made:bool=False)->Any:
         "Send one request; return its value or raise its exception."
         if self.problem: raise self.problem
+        if self.reading: self.fail(Refused('an answer cannot be read: it asks the program'))
         self.answered = True
         try:
             self.made, self.asks = made, self.asks + 1
@@ -238,6 +239,12 @@ class Lending(Asking):
         raw = super().receive()
         self.size += len(raw)
         return raw
+
+    def hear(self)->tuple[str, Any, list]: # Word, numbers and names, values
+        "As of `End`; nothing is asked meanwhile."
+        self.reading = True
+        try: return super().hear()
+        finally: self.reading = False
 
     def answer(self, word:str, head:Any, values:list):
         "Call a function that the tests have lent."

@@ -22,7 +22,7 @@ from .answers import parse_tests
 from .execution import Limits
 from .grading import as_job, Asked, brief, grade_many
 from .judge import IGNORED
-from .pool import gives_data, Job, planned, stateless
+from .pool import Job, may_share
 from .test_cases import arguments, plan, test_input, test_inputs
 from ..problems.problem import load_problems, Problem
 
@@ -60,8 +60,7 @@ def _stricter(limits:Limits)->Limits:
 
 def _is_sure(job:Job, test:str)->bool:
     "Whether a run of the test alone has the same result: it gives data to a program that keeps nothing."
-    text, script = planned(test, job.entry_points, ())
-    return stateless(job.code) and not script and gives_data(text)
+    return may_share(replace(job, tests=(test,)))
 
 def _alone(job:Job)->Job:
     "The job with each test in a process of its own, if that may matter."
@@ -201,16 +200,20 @@ def judge_group(problem:Problem,
     return suites
 
 # %% ../../nbs/03_grader/13_suites.ipynb #f04bfcac
+def _with_values(problems:Sequence[Problem], groups:Sequence[Sequence[Sequence[str]]], limits:Limits|None=None
+                )->list[tuple[dict[str, str | None], dict[str, bool | None]]]:
+    "For each problem its tests with the value of the reference in place of theirs, and which of these it passes."
+    jobs = [Job.of(p, tests=[t for tests in group for t in tests], suites=group) for p, group in zip(problems, groups)]
+    texts = fill_in_many(jobs, limits, most_runs=1)   # What needs more time is not valid
+    filled = [dict(zip(job.tests, row)) for job, row in zip(jobs, texts)]
+    passes = passes_reference([(p, [[text for t in tests if (text := row[t])] for tests in group])
+                               for p, row, group in zip(problems, filled, groups)])
+    return [*zip(filled, passes)]
+
 def _fill_in(problems:Sequence[Problem], groups:Sequence[list[Suite]])->None:
     "Add refused tests to the usable ones with the reference's value in place of theirs, where the input is new."
-    suites = [[suite.refused for suite in group] for group in groups]
-    refused = [[t for tests in group for t in tests] for group in suites]
-    jobs = [Job.of(p, tests=tests, suites=group) for p, tests, group in zip(problems, refused, suites)]
-    texts = fill_in_many(jobs, most_runs=1)   # What needs more time is not valid
-    told = [dict(zip(tests, row)) for tests, row in zip(refused, texts)]
-    passes = passes_reference([(p, [[text for t in tests if (text := row[t])] for tests in group])
-                               for p, row, group in zip(problems, told, suites)])
-    for p, group, row, ok in zip(problems, groups, told, passes):
+    told = _with_values(problems, [[suite.refused for suite in group] for group in groups])
+    for p, group, (row, ok) in zip(problems, groups, told):
         filled = {t: text if ok.get(text or '') else None for t, text in row.items()}
         known = {*shown_inputs(p)} | {x for s in group for t in s.usable for x in test_inputs(t, p.function_name)}
         for suite in group:
@@ -291,7 +294,7 @@ class InputSuite(Suite):
     "The inputs that one tester wrote for one problem; `tests` has those with a value as asserts, the others as calls."
     why: list[str]   # One an input: '' if it is accepted, else one of `REASONS`; empty where the grader failed
 
-def _judged(problem:Problem, group:Sequence[list[str]], domain:set[str], filled:dict[str, str],
+def _judged(problem:Problem, group:Sequence[list[str]], domain:Collection[str], filled:dict[str, str],
             passes:dict[str, bool|None])->list[InputSuite]:
     "The suites of one problem."
     suites, known = list[InputSuite](), set[str|None]()
@@ -315,13 +318,9 @@ def judge_inputs(problems:Sequence[Problem],
                  limits:Limits|None=None                   # Of the run that asks the reference; a job's by default
                 )->list[list[InputSuite]]:                 # The same shape
     "Which inputs of each suite are valid and accepted, with tests made of them."
-    domains = [list(dict.fromkeys(x for suite in group for x in suite if in_domain(p, x)))
+    domains = [{x: f'assert {x} == 0' for suite in group for x in suite if in_domain(p, x)}
                for p, group in zip(problems, groups)]
-    def test(x): return f'assert {x} == 0'
-    texts = fill_in_many([Job.of(p, tests=map(test, xs), suites=[map(test, suite) for suite in group])
-                          for p, xs, group in zip(problems, domains, groups)], limits, most_runs=1)
-    filled = [{x: t for x, t in zip(xs, row) if t} for xs, row in zip(domains, texts)]
-    passes = passes_reference([(p, [[row[x] for x in suite if x in row] for suite in group])
-                               for p, row, group in zip(problems, filled, groups)])
-    return [_judged(p, group, set(xs), row, ok)
-            for p, group, xs, row, ok in zip(problems, groups, domains, filled, passes)]
+    told = _with_values(problems, [[[row[x] for x in suite if x in row] for suite in group]
+                                   for row, group in zip(domains, groups)], limits)
+    return [_judged(p, group, domain.keys(), {x: t for x, test in domain.items() if (t := row[test])}, ok)
+            for p, group, domain, (row, ok) in zip(problems, groups, domains, told)]

@@ -119,7 +119,7 @@ def judge(programs:Sequence[str],
     jobs = [Job(text) for text in different if first[text].kind == 'success_output']
     others:dict[str, list[Outcome]] = {text: [] for text in different}
     for sandbox in _other_sandboxes() if jobs else []:
-        for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(report, job))
+        for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(job, [(job, report)]))
     return {text: Judged(_kind(text, o, others[text], max_lines, special), normalised(o.stdout))
             for text, o in first.items()}
 

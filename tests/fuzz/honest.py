@@ -9,7 +9,7 @@ from collections import deque
 from adversarial_rl.grader.grading import parts
 from adversarial_rl.grader.judge import Script
 from adversarial_rl.grader.pool import Job
-from adversarial_rl.grader.test_cases import plans
+from adversarial_rl.grader.test_cases import plan
 
 from . import grammar
 from .grammar import HEAD, LIBRARY, LITERALS
@@ -113,7 +113,7 @@ def verdicts(code, tests):
     for part in parts(Job(code, tuple(tests))):
         space = {'__name__': 'candidate'}
         runs = ends_well(space, code)
-        whole = len(part.tests) == 1 and isinstance(plans(part.tests)[0], Script)   # An assert of a script ends it
+        whole = len(part.tests) == 1 and isinstance(plan(part.tests[0]), Script)   # An assert of a script ends it
         for test in part.tests:
             lines = [test] if whole else [ast.unparse(x) for x in ast.parse(test).body]
             found[test] = runs and all([ends_well(space, line) for line in lines])
