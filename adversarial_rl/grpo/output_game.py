@@ -239,10 +239,7 @@ def _train_predictor(s:CodeGameSettings,
 # %% ../../nbs/10_grpo/03_output_game.ipynb #201c81bb
 def train(s:CodeGameSettings)->dict[str, Any]:
     "The writer learns; then the predictor, if `predictor_steps` is positive."
-    check(s)
-    if s.opponent.kind == 'model' and not s.opponent.id: raise UsageError('opponent.id: needed for opponent.kind model')
-    if not s.model.lora_rank:
-        raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays available')
+    check(s).check_together()
     game = Game(max_lines=s.max_lines)
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 
