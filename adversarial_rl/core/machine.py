@@ -77,16 +77,11 @@ def _processor_name()->str:
     return next((line.split(':')[1].strip() for line in lines if line.startswith('model name')), 'processor')
 
 # %% ../../nbs/01_core/06_machine.ipynb #90ff8591
-def _has_driver()->bool:
-    "Whether there may be a GPU's driver: NVIDIA's library or AMD's device; elsewhere than on Linux nothing tells."
-    if sys.platform != 'linux' or Path('/dev/kfd').exists(): return True
-    try: ctypes.CDLL('libcuda.so.1')
-    except OSError: return False
-    return True
-
 def _devices()->list[str]:
     "The kinds of devices; PyTorch, which takes seconds to load, is asked only where there may be a GPU."
-    if 'torch' not in sys.modules and not _has_driver(): return ['cpu']
+    if 'torch' not in sys.modules and sys.platform == 'linux' and not Path('/dev/kfd').exists():   # AMD's
+        try: ctypes.CDLL('libcuda.so.1')   # NVIDIA's driver
+        except OSError: return ['cpu']
     import torch
     found = dict(cpu=True, cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
     return [kind for kind, there in found.items() if there]

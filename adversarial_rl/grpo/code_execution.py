@@ -214,7 +214,7 @@ def train_with_trl(s:TRLSettings,
     from datasets import Dataset
     from transformers import PrinterCallback, set_seed
     from trl import GRPOTrainer
-    check(s)
+    check(s).check_together()
     started, output, first = time.perf_counter(), Path(s.output_dir), os.environ.get('RANK', '0') == '0'
     with run_folders({'--output-dir': output} if first else {}):   # The first of the processes of a launcher
         place = platform(s.device, s.dtype)

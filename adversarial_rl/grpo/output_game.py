@@ -24,7 +24,6 @@ from ..core.commands import grpo_code_game as main
 from ..core.errors import UsageError
 from ..core.files import write_json
 from ..core.machine import available_cores, Platform
-from ..core.settings import check
 from ..core.source import parse_source
 from ..grader.answers import answer_in, program_in
 from ..grader.grading import grade_many, Outcome, to_outcome
@@ -239,7 +238,6 @@ def _train_predictor(s:CodeGameSettings,
 # %% ../../nbs/10_grpo/03_output_game.ipynb #201c81bb
 def train(s:CodeGameSettings)->dict[str, Any]:
     "The writer learns; then the predictor, if `predictor_steps` is positive."
-    check(s).check_together()
     game = Game(max_lines=s.max_lines)
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 

@@ -10,8 +10,7 @@ __all__ = ['KINDS', 'ModelSettings', 'VLLMSettings', 'WandBSettings', 'TRLSettin
 import json
 import re
 import sys
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -60,14 +59,6 @@ def _declared()->list[str]:
     paths = [Path(find_spec(package).origin).parent/name for package, name in files]  # type: ignore
     return re.findall(r'^    (\w+)\s*:', '\n'.join(p.read_text() for p in paths if p.exists()), re.M)
 
-def _check_names(training_args:Iterable[str], known:Collection[str])->None:
-    "Raise `UsageError` for an argument that has a setting here, or that TRL does not know."
-    for k in training_args:
-        if k in _OURS: raise UsageError(f'training_args.{k}: {_OURS[k]} sets it')
-        if k not in known:
-            raise UsageError(f"training_args.{k}: TRL's GRPOConfig has no such argument, "
-                             f"the closest is '{closest(k, known)}'")
-
 @dataclass
 class TRLSettings:
     "Settings that all commands built on TRL share."
@@ -88,7 +79,12 @@ class TRLSettings:
 
     def check_together(self)->None:
         "Raise `UsageError` for an argument that TRL does not have, or a folder without a checkpoint to continue from."
-        _check_names(self.training_args, _declared())
+        known = _declared()
+        for k in self.training_args:
+            if k in _OURS: raise UsageError(f'training_args.{k}: {_OURS[k]} sets it')
+            if k in known: continue
+            raise UsageError(f"training_args.{k}: TRL's GRPOConfig has no such argument, "
+                             f"the closest is '{closest(k, known)}'")
         if self.resume and not any(Path(self.output_dir).glob('checkpoint-*')): newest_whole(self.output_dir)
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #e92736c9
@@ -174,10 +170,9 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                    p:Platform,
                    output_dir:str|Path
                   )->tuple[Any, list[str]]:         # A `GRPOConfig`, and a line for each adjustment
-    "TRL's arguments, completed for this machine; raises `UsageError` for one that TRL does not have or refuses."
+    "TRL's arguments, completed for this machine; raises `UsageError` for one that TRL refuses."
     from transformers import HfArgumentParser
     from trl import GRPOConfig
-    _check_names(training_args, {f.name for f in fields(GRPOConfig)})
     (machine, notes), (sampling, more_notes) = _machine_arguments(p), _vllm_arguments(vllm, p)
     ours = dict(output_dir=str(output_dir), logging_steps=1, report_to='none', save_steps=10, save_total_limit=2,
                 disable_tqdm=True, logging_nan_inf_filter=False)   # A loss that is not a number is seen
@@ -187,7 +182,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
         return [f'--{k}={json.dumps(v) if isinstance(v, dict) else v}']   # Or a negative number is taken for a flag
 
     flags = [word for k, v in given.items() for word in words(k, v)]
-    parser = HfArgumentParser(GRPOConfig)  # type: ignore[arg-type]
+    parser = HfArgumentParser(GRPOConfig, allow_abbrev=False)  # type: ignore[arg-type]
     try: args = parser.parse_args_into_dataclasses(flags)[0]
     except (ValueError, TypeError, NotImplementedError) as e: raise UsageError(f'training_args: {one_line(e)}')
     except SystemExit: raise UsageError('training_args: a value has the wrong type; the line above says which')

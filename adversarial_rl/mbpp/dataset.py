@@ -147,8 +147,7 @@ class MBPPEvalConfig(ProgramsConfig):
 
     def check_together(self)->None:
         "Raise `UsageError` where no program would be written."
-        if self.greedy or self.samples: return
-        raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
+        if not (self.greedy or self.samples): raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
 
     def grading_tests(self, problem:Problem)->tuple[str, ...]:
         "The tests that grade a program: those that are not shown, or all."
