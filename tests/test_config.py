@@ -165,6 +165,14 @@ def test_a_broken_dotenv_is_one_line(content, somewhere):
     with pytest.raises(UsageError, match='.env: '): read()
 
 
+def test_a_folder_named_dotenv_and_a_misspelt_variable_are_named(somewhere, monkeypatch, capsys):
+    monkeypatch.setenv('MBPP_EVAL_NUM_QUESTION', '7')
+    assert read().questions == 50
+    assert capsys.readouterr().err == 'MBPP_EVAL_NUM_QUESTION: sets nothing, the closest is MBPP_EVAL_NUM_QUESTIONS\n'
+    (somewhere/'.env').mkdir()
+    with pytest.raises(UsageError, match='.env: is a folder'): read()
+
+
 def test_print_config_at_the_command_line(somewhere):
     (somewhere/'.env').write_text('WANDB_API_KEY=sentinel_key\n')
     done = command('--config', 'configs/t4.yaml', '--seed=3', '--print-config')

@@ -18,7 +18,6 @@ from .machine import suited
 
 # %% ../../nbs/01_core/08_commands.ipynb #5be0c7d1
 _EVERY_COMMAND = ('torch', 'transformers', 'peft')   # Some modules import them late
-_CHECK = 'game.start'   # Has `check_command`
 
 @dataclass(frozen=True)
 class Command:
@@ -28,7 +27,6 @@ class Command:
     settings: tuple[str, ...]  # The dataclasses that `run` gets, such as 'core.settings.PPOConfig'
     about: str                 # First lines of help
     packages: tuple[str, ...] = ()   # Needed besides those of every command
-    starts: bool = True        # Whether it loads models and writes into folders
 
     def __call__(self, argv:list[str]|None=None)->int: # `sys.argv[1:]` by default; returns the exit code
         return guarded(self._run, argv)
@@ -43,7 +41,7 @@ class Command:
         for package in _EVERY_COMMAND + self.packages:
             if not find_spec(package): raise NotInstalled(self.name, package)
         settings = self.read(argv)
-        if self.starts: load(_CHECK, self.name).check_command(*settings)
+        if self is not plan: load('game.start', self.name).check_command(*settings)   # A plan is for any machine
         with says_what_is_kept(lambda: 'nothing is saved'):
             quiet_libraries()
             module = load(self.module, self.name)
@@ -58,7 +56,7 @@ run_training = Command('run_training', 'game.trainer', _TRAINING,
                        'CPU trains the bundled toy (configs/starter.yaml, minutes), and a GPU Qwen2.5-Coder with the '
                        'file of configs/ for it (hours); --print-config shows what this machine would run.')
 plan = Command('python -m adversarial_rl.game.plan', 'game.plan', (*_TRAINING, 'game.plan.PlanConfig'),
-               'Print what a run of run_training will take: memory, tokens, updates and minutes.', starts=False)
+               'Print what a run of run_training will take: memory, tokens, updates and minutes.')
 run_inference = Command('run_inference', 'game.inference', ('core.settings.InferenceConfig',),
                         'Solve coding problems with the players of a checkpoint.')
 evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator',

@@ -22,7 +22,7 @@ from typing import Any, get_args, get_origin
 from .errors import SECRETS, UsageError
 from .files import as_text, resource, write_whole
 from .machine import Suited
-from .settings import as_flag, check, Config, flag, prefix, TokenLimit
+from .settings import as_flag, check, Config, EvaluationConfig, flag, prefix, TokenLimit
 
 # %% ../../nbs/01_core/03_config.ipynb #e9c8afa9
 _from_dotenv: dict[str, str] = {}  # Variables that the last .env file set
@@ -33,6 +33,7 @@ def read_dotenv(path:str|Path='.env' # A missing file sets nothing
     from dotenv import dotenv_values
     for name in [name for name, value in _from_dotenv.items() if os.environ.get(name) == value]: del os.environ[name]
     _from_dotenv.clear()
+    if Path(path).is_dir(): raise UsageError(f'{path}: is a folder; the variables stand in a file of this name')
     try:
         values = dotenv_values(path, encoding='utf-8-sig')
         _from_dotenv.update({name: value for name, value in values.items() if value and name not in os.environ})
@@ -86,12 +87,14 @@ def _limit(value:Any)->TokenLimit:
 
 # %% ../../nbs/01_core/03_config.ipynb #5b1e78a1
 _NEGATIVE = re.compile(r'-(\d|\.\d|inf|nan)', re.I)
+_ENVIRONMENT = ('Variables may also stand in a file .env here: those named above, WANDB_API_KEY, with which runs are '
+                'logged to W&B, WANDB_MODE, WANDB_PROJECT and HF_TOKEN.')
 
 def _parser(leaves:Iterable[tuple[str, dataclasses.Field, str]], about:str, prog:str|None)->argparse.ArgumentParser:
     "The parser of a command's flags; it converts no values and has no defaults."
     wide: Any = partial(argparse.HelpFormatter, max_help_position=36)
-    parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, allow_abbrev=False, exit_on_error=False,
-                                     formatter_class=wide, argument_default=argparse.SUPPRESS)
+    parser = argparse.ArgumentParser(prog, '%(prog)s [settings]', about, _ENVIRONMENT, allow_abbrev=False,
+                                     exit_on_error=False, formatter_class=wide, argument_default=argparse.SUPPRESS)
     parser._negative_number_matcher = _NEGATIVE   # Its own takes -1e-5 for a flag
     groups: dict[str, argparse._ArgumentGroup] = {}
     for name, f, heading in leaves:
@@ -231,6 +234,9 @@ class Sources:
     def environment(self)->dict[str, Given]:
         "Settings whose variable is set, in the environment or by a .env file."
         dotenv, found = read_dotenv(), {}
+        known = [str(f.metadata.get('env')) for _, f, _ in _leaves(EvaluationConfig)]
+        for name in sorted(name for name in os.environ if name.startswith('MBPP_EVAL_') and name not in known):
+            print(f'{name}: sets nothing, the closest is {closest(name, known)}', file=sys.stderr)
         for name, f in self.fields.items():
             variable = f.metadata.get('env') or ''
             origin = f'.env {variable}' if variable in dotenv else f'environment {variable}'

@@ -304,16 +304,10 @@ class SubjectConfig(CheckpointConfig):
     model: str = setting('', "the model to prompt: 'starter', the folder of a model or an adapter, or a name on the "
                              "Hugging Face hub; on MBPP also a control, 'references' or 'constants'")
 
-    def check_together(self)->None:
-        "Raise `UsageError` unless one thing is to be measured."
-        if bool(self.model) == bool(self.checkpoint): raise UsageError('give one of --model and --checkpoint')
-
 @dataclass
-@with_defaults(output_dir='eval_results', held_out=100)
-class TesterConfig(ProblemsConfig, CheckpointConfig):
+@with_defaults(model='starter', held_out=100)
+class TesterConfig(ProblemsConfig, SubjectConfig):
     "The table"
-    model: str = setting('starter', "where no checkpoint is given, the untrained model of both players: 'starter', a "
-                                    'folder, or a name on the Hugging Face hub')
     results: str = setting('', "document to put the table into, between its marks 'testers', such as RESULTS.md")
 
 # %% ../../nbs/01_core/02_settings.ipynb #5e771a0b

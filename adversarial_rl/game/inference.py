@@ -26,7 +26,7 @@ from ..core.settings import InferenceConfig
 from ..core.statistics import bootstrap
 from .start import lines_file, output_file, read_problems
 from ..grader.grading import grade_many, grade_matrix
-from ..grader.pool import Job, use_modules
+from ..grader.pool import Job
 from ..grader.suites import passes_reference
 from ..grader.test_cases import entry_points
 from ..model.players import checksum, Discriminator, load_trained, Players
@@ -181,7 +181,6 @@ def _load_players(c:InferenceConfig)->Players:
 # %% ../../nbs/09_game/05_inference.ipynb #3cc777fb
 def run(c:InferenceConfig)->None:
     "The command `run_inference`."
-    use_modules(c.modules)
     problems, output = read_problems(c), output_file(c)
     if not (c.batch or c.signature) and (signature := problems[0].function_signature):
         print(f'signature: {signature} (from the tests; --signature names another)', file=sys.stderr)

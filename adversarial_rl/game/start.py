@@ -23,15 +23,10 @@ from ..grader.test_cases import split_tests
 from ..mbpp.dataset import CONTROLS, read_copy
 from ..model.mistakes import check_model
 from ..problems.curriculum import starter_problems
+from ..problems.problem import load_problems, Problem
 
 # %% ../../nbs/09_game/07_start.ipynb #994444c8
-from adversarial_rl.problems.problem import (
-    load_problems,
-    Problem,
-    signature_in_tests,
-    signature_mistake,
-    syntax_mistake,
-)
+from ..problems.problem import signature_in_tests, signature_mistake, syntax_mistake
 from ..problems.stages import check_limits, stages_named
 from ..record.checkpoints import check_checkpoint, checkpoints, newest_checkpoint, PLAYERS
 from ..record.tables import check_document
@@ -116,10 +111,12 @@ def _check_files(value:dict[str, Any])->None: # Name -> setting
         if not Path(path).is_dir(): check_checkpoint(path, players)   # A folder may be a model's
     if value.get('resume') and not value.get('resume_from') and 'checkpoint_dir' in value:
         if not checkpoints(value['checkpoint_dir']): newest_checkpoint(value['checkpoint_dir'])
+    if 'samples' in value and bool(value['model']) == bool(value['checkpoint']):
+        raise UsageError('give one of --model and --checkpoint')
     problems, copies = named('problems_file', 'prompts'), named('mbpp_dataset_path', 'dataset_path')
     for name in problems:
         if name not in ('starter', 'mbpp'): load_problems(name)
-    for name in named('generator_model', 'discriminator_model', 'model', 'model.id', 'opponent.id'):
+    for name in dict.fromkeys(named('generator_model', 'discriminator_model', 'model', 'model.id', 'opponent.id')):
         if name not in CONTROLS: check_model(name, value.get('model.cache_dir', ''))
     editions = [value.get('dataset'), value.get('mbpp_eval') and 'sanitized', 'mbpp' in problems and 'full']
     for path, edition in product(copies, filter(None, editions)): read_copy(Path(path), edition)
@@ -135,9 +132,8 @@ def check_command(*settings:Any): # Dataclasses, as a command has read them
     uses_wandb(value.get('report_to', 'none'))
     use_modules(value.get('modules', ()))
     if 'stages' in value: check_limits(value['max_new_tokens'], stages_named(value['stages']))
-    asked = next((config for config in settings if isinstance(config, InferenceConfig)), None)
-    if asked: read_problems(asked)
+    asked = [config for config in settings if isinstance(config, InferenceConfig)]   # It writes where it is asked to
+    for config in asked: read_problems(config)
     _check_files(value)
-    if asked: output_file(asked)
-    else:
-        for folder in ('output_dir', 'checkpoint_dir'): check_writable(value.get(folder, '.'))
+    for config in asked: output_file(config)
+    for name in value.keys() & {'output_dir', 'checkpoint_dir'} if not asked else (): check_writable(value[name])

@@ -13,8 +13,10 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -105,8 +107,8 @@ class Judged:
 
 @cache
 def _other_sandboxes()->list[Sandbox]:
-    "Two other interpreters to fork from, on four cores at most, each with its own hash seed and addresses."
-    return [Sandbox(min(4, available_cores()), hash_seed=seed) for seed in (1, 2)]
+    "Two other interpreters to fork from, on half of four cores at most, each with its own hash seed and addresses."
+    return [Sandbox(max(1, min(4, available_cores()) // 2), hash_seed=seed) for seed in (1, 2)]
 
 def judge(programs:Sequence[str],
           max_lines:int=1,           # Of a valid program's output
@@ -117,8 +119,9 @@ def judge(programs:Sequence[str],
     first = dict(zip(different, grade_many(map(Job, different))))
     jobs = [Job(text) for text in different if first[text].kind == 'success_output']
     others:dict[str, list[Outcome]] = {text: [] for text in different}
-    for sandbox in _other_sandboxes() if jobs else []:
-        for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(report, job))
+    with ThreadPoolExecutor(2) as both:
+        for reports in both.map(Sandbox.map, _other_sandboxes() if jobs else [], repeat(jobs)):
+            for job, report in zip(jobs, reports): others[job.code].append(to_outcome(report, job))
     return {text: Judged(_kind(text, o, others[text], max_lines, special), normalised(o.stdout))
             for text, o in first.items()}
 

@@ -32,7 +32,7 @@ from ..core.settings import as_flag, check, SubjectConfig
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
-from ..grader.pool import Job, use_modules
+from ..grader.pool import Job
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #22f1da16
 from .dataset import CONTROLS, gives_away, in_split, load_mbpp, MBPPEvalConfig
@@ -263,7 +263,6 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #ae963f92
 def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
-    use_modules(c.modules)
     folder, evaluator = check_writable(s.output_dir), MBPPEvaluator(c)
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = _load_subject(s, c.max_new_tokens)

@@ -5,22 +5,24 @@
 # %% auto #0
 __all__ = ['FORMAT', 'BEST', 'PLAYERS', 'RUN_FILES', 'checkpoints', 'copy_best', 'save_checkpoint', 'clear_up', 'check_kind',
            'reading', 'check_checkpoint', 'load_checkpoint', 'Checkpoint', 'newest_checkpoint', 'run_folders',
-           'set_aside', 'keep_later']
+           'check_room', 'set_aside', 'keep_later']
 
 # %% ../../nbs/04_record/03_checkpoints.ipynb #c6443de1
 import contextlib
 import hashlib
 import io
 import json
+import os
 import pickle
 import re
 import shutil
 import sys
+import time
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..core.errors import one_line, out_of_memory, UsageError
+from ..core.errors import one_line, out_of_memory, says_what_is_kept, UsageError
 from ..core.files import check_writable, locked, write_whole
 from ..core.statistics import Interval
 
@@ -178,11 +180,22 @@ def newest_checkpoint(folder:str | Path)->Checkpoint:
 @contextlib.contextmanager
 def run_folders(folders:Mapping[str, str|Path] # What a message calls each folder, such as its flag -> the folder
                )->Iterator[None]:
-    "Inside, the folders exist, can be written to, and are this run's alone; raises `UsageError`."
-    names = {check_writable(folder, need_mb=50).resolve(): f'{name} {folder}' for name, folder in folders.items()}
-    with contextlib.ExitStack() as locks:
+    "Inside, the folders can be written to, are this run's alone, and a signal says what is saved; raises `UsageError`."
+    start, names = time.time(), {check_writable(path).resolve(): f'{name} {path}' for name, path in folders.items()}
+    def kept():
+        found = [p for folder in names for p in (*checkpoints(folder), *folder.glob('checkpoint-*'))]
+        new = [p for p in found if p.stat().st_mtime >= start]
+        if not new: return 'nothing new is saved'
+        return f'{max(new, key=os.path.getmtime)} is saved; the same command with --resume goes on from there'
+    with contextlib.ExitStack() as locks, says_what_is_kept(kept):
         for folder, name in names.items(): locks.enter_context(locked(folder, name))
         yield
+
+def check_room(folder:str|Path, learning:int, # Numbers that learn
+               kept:int                       # Checkpoints
+              )->None:
+    "Raise `UsageError` unless the disk has room for a run's checkpoints: weights and Adam's two averages in float32."
+    check_writable(folder, need_mb=12 * learning * kept // 2**20)
 
 # %% ../../nbs/04_record/03_checkpoints.ipynb #b4d660dc
 RUN_FILES = frozenset(   # What trainers write into their output folder, besides checkpoints
