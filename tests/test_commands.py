@@ -36,7 +36,8 @@ def test_help_and_mistakes_are_told_before_the_heavy_libraries_are_loaded(name, 
     assert (name in done.stdout) if code == 0 else (flag in done.stderr)
 
 
-REFUSED = [('run_training', '--device mps', 'has none; use --device cpu'), ('run_training', '--stages plan', 'out code'),
+REFUSED = [('run_training', '--device mps', 'has none; use --device cpu'),
+           ('run_training', '--stages plan', 'out code'),
            ('run_training', '--problems-file none.json', 'none.json: no such problems file'),
            ('run_training', '--resume', 'no checkpoint to go on from'),
            ('run_training', '--resume-from none.pt', 'none.pt: no such checkpoint'),
@@ -57,7 +58,7 @@ REFUSED = [('run_training', '--device mps', 'has none; use --device cpu'), ('run
 @pytest.mark.parametrize('name, flags, said', REFUSED)
 def test_what_needs_no_model_is_refused_before_the_heavy_libraries_are_loaded(name, flags, said, tmp_path):
     heavy = set(HEAVY) - ({'torch'} if platform().capability else set())   # It looks for the GPU
-    program = f'import sys\n{start(name)}\ncode = start({flags.split(" ", 5)!r})\n' \
+    program = f'import sys\n{start(name)}\ncode = start({flags.split()!r})\n' \
               f'print(*({heavy} & set(sys.modules)))\nsys.exit(code)'
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, cwd=tmp_path,
                           env=os.environ | dict(HF_HUB_OFFLINE='1'))

@@ -260,10 +260,10 @@ def resume_or_begin(trainer:Trainer,
         _make_room(trainer, path, info)
         print(f'going on from {path} at step {trainer.step}', flush=True)
     else:
-        checkpoints.set_aside(c.output_dir, c.checkpoint_dir)
         learning = sum(x.numel() for name, p in trainer.players.items() for x in p.policy.parameters(name).values())
         kept = min(trainer.steps + 1, c.save_total_limit + len(getattr(c, 'stages', ())))   # Besides the best
         checkpoints.check_room(c.checkpoint_dir, learning, kept + 1)
+        checkpoints.set_aside(c.output_dir, c.checkpoint_dir)
     if c.resume_from and trainer.step == trainer.steps: trainer.save()   # No step will, and the folder may be new
 
 # %% ../../nbs/04_record/02_run_loop.ipynb #6eb9d73b
