@@ -4,6 +4,8 @@ Without it these tests are skipped. SmolLM2-135M-Instruct takes them some minute
 """
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import processes
@@ -65,6 +67,27 @@ def test_the_measures(trained, tmp_path):
     assert 'greedy' in said
     run('evaluate_tester', '--checkpoint', trained/'checkpoints'/'checkpoint_best.pt', '--held-out', '2', '--device',
         'cpu', '--output-dir', tmp_path)
+
+
+MEMORY = """
+import re, sys, torch
+from adversarial_rl.model.footprint import _learning_bytes
+from adversarial_rl.model.policy import load_model, Policy
+def held(key): return 1024 * int(re.search(rf'{key}:\\s+(\\d+)', open('/proc/self/status').read())[1])
+policy = Policy(*load_model(sys.argv[1]), ['generator'])
+ids = torch.randint(5, 6000, (4, 400))
+before = held('VmRSS')
+with policy.player('generator'): sum(x.sum() for x in policy.score('generator', ids, ids > 0)).backward()
+print(held('VmHWM') - before, _learning_bytes(policy.model.config, ids.numel(), 4, False))
+"""
+
+
+@pytest.mark.skipif(not Path('/proc/self/status').exists(), reason='needs /proc')
+def test_a_backward_pass_takes_the_memory_that_is_planned():
+    done = subprocess.run([sys.executable, '-c', MEMORY, MODELS[0].parent], capture_output=True, text=True)
+    assert not done.returncode, done.stderr[-2000:]
+    held, planned = map(int, done.stdout.split())
+    assert held < 1.1 * planned   # 1.5 times it, where tensors lay in one heap
 
 
 @pytest.mark.parametrize('command', [['grpo_code_execution', '--prompts', 'starter'], ['grpo_code_game']])

@@ -8,6 +8,7 @@ __all__ = ['LOGITS', 'LARGE', 'load_model', 'set_chat_options', 'ValueHead', 'Ou
 
 # %% ../../nbs/06_model/01_policy.ipynb #e8d84f2e
 import contextlib
+import ctypes
 import json
 import re
 import sys
@@ -57,6 +58,10 @@ def _load_weights(path:str, dtype:str, options:dict[str, Any], trust:bool):
     model, found = loaded
     if not (missing := sorted(found['missing_keys'])): return model
     raise UsageError(f'lacks {len(missing)} of its weights, such as {missing[0]}; copy it again')
+
+def _large_tensors_apart():
+    "From now on a tensor of 1 MB has pages of its own; in glibc's heap, holes between tensors take half as much again."
+    if mallopt := getattr(ctypes.CDLL(None), 'mallopt', None): mallopt(-3, 2**20)   # M_MMAP_THRESHOLD
 
 # %% ../../nbs/06_model/01_policy.ipynb #40c94a67
 def _adapter_in(name:str)->Path|None: # None for a whole model
@@ -121,6 +126,7 @@ def load_model(name:str,                     # 'starter', the folder of a model 
         print(f'model {name}: code of its own is not run; --trust-remote-code runs it', file=sys.stderr)
     # On a CPU, PyTorch 2.13 multiplies a slice of a batch in bfloat16 500 times slower, with 7 GB of scratch memory
     model.get_output_embeddings().register_forward_pre_hook(lambda head, given: (given[0].contiguous(),))
+    if model.num_parameters() > 5e7: _large_tensors_apart()   # A small one would lose more time than it saves memory
     return model.to(device).eval(), tokenizer
 
 # %% ../../nbs/06_model/01_policy.ipynb #a72f0143

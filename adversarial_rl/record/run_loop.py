@@ -297,7 +297,8 @@ def run_loop(trainer:Trainer,
             bar.update()
             if trainer.step - start == _FEW < trainer.steps - trainer.step:
                 left = (time.time() - began) / _FEW * (trainer.steps - trainer.step) / 60
-                bar.write(f'about {left:.1f} minutes for the other steps, by the first {_FEW}', file=sys.stderr)
+                bar.write(f'about {left:.1f} minutes for the other steps, if they take as long as the first {_FEW}',
+                          file=sys.stderr)
             stopping = anybody(bool(received))
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
             if due or stopping:
