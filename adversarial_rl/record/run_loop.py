@@ -261,8 +261,8 @@ def resume_or_begin(trainer:Trainer,
         print(f'going on from {path} at step {trainer.step}', flush=True)
     else:
         learning = sum(x.numel() for name, p in trainer.players.items() for x in p.policy.parameters(name).values())
-        kept = min(trainer.steps + 1, c.save_total_limit + len(getattr(c, 'stages', ())))   # Besides the best
-        checkpoints.check_room(c.checkpoint_dir, learning, kept + 1)
+        kept = c.save_total_limit + len(getattr(c, 'stages', ()))   # And the best
+        checkpoints.check_room(c.checkpoint_dir, learning, 1 + min(trainer.steps + 1, kept))
         checkpoints.set_aside(c.output_dir, c.checkpoint_dir)
     if c.resume_from and trainer.step == trainer.steps: trainer.save()   # No step will, and the folder may be new
 
@@ -275,8 +275,6 @@ def _evaluation_row(trainer:Trainer, evaluation:Any)->dict[str, Any]:
         return evaluation.measure(subject, 'before' if first else 'after' if last else 'during', trainer.step)
 
 # %% ../../nbs/04_record/02_run_loop.ipynb #8540151c
-_FEW = 10   # Steps by which the minutes of the others are estimated
-
 def run_loop(trainer:Trainer,
              settings:dict[str, Any],           # Of the run, for W&B
              evaluation:Any=None                # Of MBPP, with `due` and `measure`; none by default
@@ -295,10 +293,9 @@ def run_loop(trainer:Trainer,
             bar.set_description(before, refresh=False)
             bar.set_postfix_str(after, refresh=False)
             bar.update()
-            if trainer.step - start == _FEW < trainer.steps - trainer.step:
-                left = (time.time() - began) / _FEW * (trainer.steps - trainer.step) / 60
-                bar.write(f'about {left:.1f} minutes for the other steps, if they take as long as the first {_FEW}',
-                          file=sys.stderr)
+            if trainer.step - start == 10 < (left := trainer.steps - trainer.step):
+                minutes = (time.time() - began) / 10 * left / 60
+                bar.write(f'about {minutes:.1f} minutes for {left} more steps, by the first 10', file=sys.stderr)
             stopping = anybody(bool(received))
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
             if due or stopping:
