@@ -106,13 +106,13 @@ def lines_file(output:Path)->Path:
 def _check_files(value:dict[str, Any])->None: # Name -> setting
     "Raise `UsageError` for files that are missing or hold something else."
     def named(*names): return [str(value[name]) for name in names if value.get(name)]
+    if 'samples' in value and bool(value['model']) == bool(value['checkpoint']):
+        raise UsageError('give one of --model and --checkpoint')
     players = PLAYERS['spiral_self_play' if 'games' in value else 'run_training']
     for path in named('checkpoint', 'resume_from'):
         if not Path(path).is_dir(): check_checkpoint(path, players)   # A folder may be a model's
     if value.get('resume') and not value.get('resume_from') and 'checkpoint_dir' in value:
         if not checkpoints(value['checkpoint_dir']): newest_checkpoint(value['checkpoint_dir'])
-    if 'samples' in value and bool(value['model']) == bool(value['checkpoint']):
-        raise UsageError('give one of --model and --checkpoint')
     problems, copies = named('problems_file', 'prompts'), named('mbpp_dataset_path', 'dataset_path')
     for name in problems:
         if name not in ('starter', 'mbpp'): load_problems(name)
