@@ -97,6 +97,7 @@ def test_a_flag_wins_over_all_other_sources(somewhere, monkeypatch):
     ('shares: 1', "'shares': not a setting, the closest is 'share'"), ('share: [1', 'is not valid YAML'),
     ('checkpoint: {a: 1}', "checkpoint {'a': 1}: must be a single value"), ('- 1', 'must hold "setting: value"'),
     ('questions: 010', 'questions: YAML reads 010 as 8; write a decimal'), ('questions: 1:30', 'questions: .* as 90;'),
+    ('questions: 1\nshare: 0\nquestions: 2', 'questions stands twice'),
     ('checkpoint: 2026-01-02', 'checkpoint: YAML reads'), ('a: {b: [1, 0x10]}', 'b: YAML reads 0x10 as 16')])
 def test_a_mistake_in_a_file_names_the_file(text, message, somewhere):
     (somewhere/'run.yaml').write_text(text)

@@ -122,20 +122,23 @@ def _add_setting(group:argparse._ArgumentGroup, name:str, f:dataclasses.Field):
 # %% ../../nbs/01_core/03_config.ipynb #6e2dd41e
 _DECIMAL = re.compile(r'[-+]?(0|[1-9][\d_]*)')
 
-def _check_plain(text:str, path:str|Path):
-    "Raise `UsageError` for a value that YAML 1.1 takes for another: 010 is 8, 1:30 is 90, 2026-01-02 is a date."
+def _check_plain(text:str, path:str): # As messages call it
+    "Raise `UsageError` for a key that stands twice and a value that YAML 1.1 takes for another, as 010 for 8."
     import yaml
     places, seen = [('', yaml.compose(text, yaml.SafeLoader))], set[int]()
     while places:
         name, node = places.pop()
         if node is None or id(node) in seen: continue   # An alias
         seen.add(id(node))
-        if isinstance(node, yaml.MappingNode): places += [(str(key.value), value) for key, value in node.value]
+        if isinstance(node, yaml.MappingNode):
+            keys = [str(key.value) for key, _ in node.value]
+            if same := [key for key in keys if keys.count(key) > 1]: raise UsageError(f'{path}: {same[0]} stands twice')
+            places += zip(keys, (value for _, value in node.value))
         elif isinstance(node, yaml.SequenceNode): places += [(name, item) for item in node.value]
         else:
             kind, plain = node.tag.rpartition(':')[2], _DECIMAL.fullmatch(node.value)
             if kind == 'timestamp' or kind == 'int' and not plain or kind == 'float' and ':' in node.value:
-                raise UsageError(f'--config {path}: {name}: YAML reads {node.value} as {yaml.safe_load(node.value)}; '
+                raise UsageError(f'{path}: {name}: YAML reads {node.value} as {yaml.safe_load(node.value)}; '
                                  'write a decimal number, or the text in quotes')
 
 def read_yaml(path:str|Path)->dict[str, Any]:
@@ -146,7 +149,7 @@ def read_yaml(path:str|Path)->dict[str, Any]:
     except OSError as e: raise UsageError(f'--config {path}: cannot be read ({e.strerror})')
     text = as_text(data, f'--config {path}')
     try:
-        _check_plain(text, path)
+        _check_plain(text, f'--config {path}')
         values = yaml.safe_load(text) or {}
     except (yaml.YAMLError, RecursionError, ValueError) as e:
         raise UsageError(f'--config {path}: is not valid YAML ({" ".join(str(e).split())})')

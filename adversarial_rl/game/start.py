@@ -110,7 +110,7 @@ def _check_files(value:dict[str, Any])->None: # Name -> setting
         raise UsageError('give one of --model and --checkpoint')
     players = PLAYERS['spiral_self_play' if 'games' in value else 'run_training']
     for path in named('checkpoint', 'resume_from'):
-        if not Path(path).is_dir(): check_checkpoint(path, players)   # A folder may be a model's
+        if 'attempts' not in value or not Path(path).is_dir(): check_checkpoint(path, players)   # Or a model's folder
     if value.get('resume') and not value.get('resume_from') and 'checkpoint_dir' in value:
         if not checkpoints(value['checkpoint_dir']): newest_checkpoint(value['checkpoint_dir'])
     problems, copies = named('problems_file', 'prompts'), named('mbpp_dataset_path', 'dataset_path')

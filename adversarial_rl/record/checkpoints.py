@@ -97,7 +97,7 @@ def _description(path:Path)->dict[str, Any]:
     "The JSON beside a checkpoint; raises `UsageError` unless it is there and of this format."
     beside = path.with_suffix('.json')
     if not path.exists():
-        there = [*path.parent.glob(f'*/{path.name}'), *checkpoints(path.parent)]   # A run's folder, or its newest
+        there = [*path.parent.glob(f'*/{path.name}'), *checkpoints(path.with_suffix('')), *checkpoints(path.parent)]
         raise UsageError(f"{path}: no such checkpoint{''.join(f'; there is {p}' for p in there[:1])}")
     try: info = json.loads(beside.read_text())
     except (OSError, ValueError): info = None
