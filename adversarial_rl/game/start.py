@@ -116,11 +116,11 @@ def _check_files(value:dict[str, Any])->None: # Name -> setting
     problems, copies = named('problems_file', 'prompts'), named('mbpp_dataset_path', 'dataset_path')
     for name in problems:
         if name not in ('starter', 'mbpp'): load_problems(name)
-    for name in dict.fromkeys(named('generator_model', 'discriminator_model', 'model', 'model.id', 'opponent.id')):
-        if name not in CONTROLS: check_model(name, value.get('model.cache_dir', ''))
     editions = [value.get('dataset'), value.get('mbpp_eval') and 'sanitized', 'mbpp' in problems and 'full']
     for path, edition in product(copies, filter(None, editions)): read_copy(Path(path), edition)
     for path in named('results'): check_document(path, 'testers')
+    for name in dict.fromkeys(named('generator_model', 'discriminator_model', 'model', 'model.id', 'opponent.id')):
+        if name not in CONTROLS: check_model(name, value.get('model.cache_dir', ''))
 
 # %% ../../nbs/09_game/07_start.ipynb #c04b8ed5
 def check_command(*settings:Any): # Dataclasses, as a command has read them
