@@ -20,7 +20,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
     core=1547, problems=648, grader=5553, record=1031, learn=831, model=1364, measure=817, mbpp=842,
-    game=1279, grpo=781, selfplay=798, show=683, lab=627, engines=156)
+    game=1280, grpo=781, selfplay=798, show=683, lab=627, engines=156)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():

@@ -136,4 +136,5 @@ def check_command(*settings:Any): # Dataclasses, as a command has read them
     for config in asked: read_problems(config)
     _check_files(value)
     for config in asked: output_file(config)
-    for name in value.keys() & {'output_dir', 'checkpoint_dir'} if not asked else (): check_writable(value[name])
+    for name in () if asked else ('output_dir', 'checkpoint_dir'):
+        if name in value: check_writable(value[name])
