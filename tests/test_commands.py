@@ -1,4 +1,5 @@
 "Every command: help without the heavy libraries, closed streams, signals, and a range for each setting."
+import os
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from small import arguments, metrics, tiny, wait_for_lines
 from adversarial_rl.core import commands
 from adversarial_rl.core.commands import Command, run_training
 from adversarial_rl.core.config import Sources
-from adversarial_rl.core.machine import config_file, Platform
+from adversarial_rl.core.machine import config_file, Platform, platform
 from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 
 EVERY = {name: c for name, c in vars(commands).items() if isinstance(c, Command)}
@@ -33,6 +34,37 @@ def test_help_and_mistakes_are_told_before_the_heavy_libraries_are_loaded(name, 
     done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (code, ''), done.stderr
     assert (name in done.stdout) if code == 0 else (flag in done.stderr)
+
+
+REFUSED = [('run_training', '--device mps', 'has none; use --device cpu'),
+           ('run_training', '--stages plan', 'out code'),
+           ('run_training', '--problems-file none.json', 'none.json: no such problems file'),
+           ('run_training', '--resume', 'no checkpoint to go on from'),
+           ('run_training', '--resume-from none.pt', 'none.pt: no such checkpoint'),
+           ('run_training', '--generator-model nobody/none', "error: model 'nobody/none': not in the local cache"),
+           ('run_training', '--output-dir /proc/x', '/proc/x: cannot be written to'),
+           ('run_inference', '--checkpoint none.pt', 'give one of --problem'),
+           ('run_inference', '--checkpoint none.pt --problem x --tests f(1', '--tests: not valid Python'),
+           ('evaluate_mbpp', '--model references --dataset-path none', 'MBPP in none: no such file'),
+           ('evaluate_mbpp', '--model references --samples 0 --no-greedy', 'nothing to do'),
+           ('evaluate_tester', '--results none.md', 'none.md'),
+           ('grpo_code_execution', '--training-args.max-step 3', "the closest is 'max_steps'"),
+           ('grpo_code_execution', '--resume', 'no complete checkpoint'),
+           ('grpo_code_game', '--opponent.kind model', 'opponent.id'),
+           ('spiral_self_play', '--games chesss', "the closest name is 'chess'"),
+           ('spiral_self_play', '--opponents none.pt', 'none.pt: no such checkpoint')]
+
+
+@pytest.mark.parametrize('name, flags, said', REFUSED)
+def test_what_needs_no_model_is_refused_before_the_heavy_libraries_are_loaded(name, flags, said, tmp_path):
+    heavy = set(HEAVY) - ({'torch'} if platform().capability else set())   # It looks for the GPU
+    program = f'import sys\n{start(name)}\ncode = start({flags.split()!r})\n' \
+              f'print(*({heavy} & set(sys.modules)))\nsys.exit(code)'
+    done = subprocess.run([sys.executable, '-c', program], capture_output=True, text=True, cwd=tmp_path,
+                          env=os.environ | dict(HF_HUB_OFFLINE='1'))
+    errors = [line for line in done.stderr.splitlines() if line.startswith('error: ')]
+    assert (done.returncode, done.stdout) == (2, '\n') and len(errors) == 1 and said in errors[0], done
+    assert not list(tmp_path.iterdir())
 
 
 def declared(command):
@@ -71,7 +103,7 @@ def test_ctrl_c_while_libraries_are_loaded_is_one_line(tmp_path):
     while process.poll() is None and 'libtorch' not in open(maps).read(): time.sleep(.005)
     process.send_signal(signal.SIGINT)
     err = process.communicate(timeout=120)[1]
-    assert process.returncode == 130 and err.strip() == 'interrupted'
+    assert process.returncode == 130 and err.strip() == 'interrupted: nothing is saved'
 
 
 @pytest.mark.parametrize('number, code', [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
@@ -98,6 +130,17 @@ def test_a_signal_lets_a_training_finish_its_step_and_save(number, tmp_path):
     assert process.returncode == 128 + number and 'Traceback' not in err
     assert f'stopped by {signal.Signals(number).name}: {newest} is saved; the same command with --resume goes on' in err
     assert load_checkpoint(newest)[1]['step'] == len(metrics(tmp_path))
+
+
+@pytest.mark.parametrize('number', [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_before_the_first_step_says_that_nothing_new_is_saved(number, tmp_path):
+    flags = arguments(tmp_path, '--held-out', '400', '--max-new-tokens', '128')   # Measured before the first step
+    process = processes.Command('run_training', *flags)
+    while process.poll() is None and not (tmp_path/'out'/'config.yaml').exists(): time.sleep(.02)
+    process.send_signal(number)
+    err = process.communicate(timeout=120)[1]
+    assert process.returncode == 128 + number and err.strip().endswith(': nothing new is saved'), err
+    assert not checkpoints(tmp_path/'ck')
 
 
 def test_the_help_of_run_training_says_what_a_bare_run_trains(capsys):

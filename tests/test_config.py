@@ -97,6 +97,7 @@ def test_a_flag_wins_over_all_other_sources(somewhere, monkeypatch):
     ('shares: 1', "'shares': not a setting, the closest is 'share'"), ('share: [1', 'is not valid YAML'),
     ('checkpoint: {a: 1}', "checkpoint {'a': 1}: must be a single value"), ('- 1', 'must hold "setting: value"'),
     ('questions: 010', 'questions: YAML reads 010 as 8; write a decimal'), ('questions: 1:30', 'questions: .* as 90;'),
+    ('questions: 1\nshare: 0\nquestions: 2', 'questions stands twice'),
     ('checkpoint: 2026-01-02', 'checkpoint: YAML reads'), ('a: {b: [1, 0x10]}', 'b: YAML reads 0x10 as 16')])
 def test_a_mistake_in_a_file_names_the_file(text, message, somewhere):
     (somewhere/'run.yaml').write_text(text)
@@ -163,6 +164,14 @@ def test_several_values(somewhere, capsys):
 def test_a_broken_dotenv_is_one_line(content, somewhere):
     (somewhere/'.env').write_bytes(content)
     with pytest.raises(UsageError, match='.env: '): read()
+
+
+def test_a_folder_named_dotenv_and_a_misspelt_variable_are_named(somewhere, monkeypatch, capsys):
+    monkeypatch.setenv('MBPP_EVAL_NUM_QUESTION', '7')
+    assert read().questions == 50
+    assert capsys.readouterr().err == 'MBPP_EVAL_NUM_QUESTION: sets nothing, the closest is MBPP_EVAL_NUM_QUESTIONS\n'
+    (somewhere/'.env').mkdir()
+    with pytest.raises(UsageError, match='.env: is a folder'): read()
 
 
 def test_print_config_at_the_command_line(somewhere):

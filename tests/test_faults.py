@@ -10,14 +10,15 @@ from pathlib import Path
 
 import processes
 import pytest
-from small import rewritten, tiny
+from small import rewritten, small, tiny
 
 from adversarial_rl.core.errors import guarded, UsageError
 from adversarial_rl.core.files import append_line, resource, write_whole
 from adversarial_rl.core.settings import PPOConfig, TrainingConfig
-from adversarial_rl.game.trainer import train
+from adversarial_rl.game.trainer import AdversarialTrainer, train
 from adversarial_rl.grpo import code_execution, output_game
 from adversarial_rl.grpo.settings import CodeGameSettings, GRPOSettings, OpponentSettings
+from adversarial_rl.record.checkpoints import checkpoints, load_checkpoint
 from adversarial_rl.selfplay import spiral
 from adversarial_rl.selfplay.config import SpiralConfig
 from adversarial_rl.selfplay.trainer import SelfPlay
@@ -151,6 +152,28 @@ def test_training_from_a_script_checks_what_the_command_checks(tmp_path):
                             '--opponent.refresh-every 0')):
         with pytest.raises(UsageError, match=message): start()
     assert not list(tmp_path.iterdir())
+
+
+def test_a_checkpoint_folder_removed_during_a_run_is_made_again_with_a_best_one(tmp_path, monkeypatch, capfd):
+    usual = AdversarialTrainer.after_step
+    def remove(trainer, row):
+        usual(trainer, row)
+        if trainer.step == 3: shutil.rmtree(tmp_path/'ck')
+    monkeypatch.setattr(AdversarialTrainer, 'after_step', remove)
+    train(*small(tmp_path))
+    assert capfd.readouterr().err.count('checkpoint_best.pt is gone; the search for the best begins anew') == 1
+    assert load_checkpoint(tmp_path/'ck'/'checkpoint_best')[1]['step'] >= 3
+    assert len(checkpoints(tmp_path/'ck')) == 5   # The last three, and those of stages 2 and 3
+
+
+def test_a_run_asks_for_the_room_that_its_checkpoints_take(tmp_path, monkeypatch):
+    train(*small(tmp_path))
+    taken = sum(p.stat().st_size for p in (tmp_path/'ck').glob('*.pt')) / 2**20
+    usage = shutil.disk_usage(tmp_path)
+    monkeypatch.setattr(shutil, 'disk_usage', lambda path: usage._replace(free=2 * 2**20))
+    with pytest.raises(UsageError, match='only 2 MB free, [0-9]+ MB needed') as refused: train(*small(tmp_path))
+    assert abs(int(str(refused.value).split(' MB needed')[0].split()[-1]) - taken) < 1.5
+    assert not list(tmp_path.rglob('previous_1'))
 
 
 def test_the_source_distribution_holds_the_notebooks(tmp_path):

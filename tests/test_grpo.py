@@ -2,6 +2,7 @@
 import json
 import os
 import signal
+import threading
 import time
 from types import SimpleNamespace
 
@@ -153,6 +154,22 @@ def test_the_predictor_learns_on_the_writers_programs(tmp_path):
     assert code_game.main(flags(code_game, tmp_path, '--predictor_steps', '2')) == 0
     assert json.loads((tmp_path/'programs.json').read_text())
     assert len(read_metrics(tmp_path/'predictor'/'metrics.jsonl')) == 2
+
+
+def test_a_toy_on_mbpp_is_said_in_a_sentence(monkeypatch, capsys):
+    for name in ('prompt_rows', 'train_with_trl'): monkeypatch.setattr(grpo, name, lambda *_: {})
+    for s, said in ((grpo.GRPOSettings(prompts='mbpp'), True), (grpo.GRPOSettings(), False)):
+        grpo.train(s)
+        assert ("a toy, learns on MBPP's problems, which it cannot solve" in capsys.readouterr().err) == said
+
+
+def test_the_two_other_interpreters_run_at_the_same_time(monkeypatch):
+    together, usual, others = threading.Barrier(2, timeout=20), code_game.Sandbox.map, code_game._other_sandboxes()
+    def meet(sandbox, jobs, *more):
+        if sandbox in others: together.wait()
+        return usual(sandbox, jobs, *more)
+    monkeypatch.setattr(code_game.Sandbox, 'map', meet)
+    assert [j.kind for j in code_game.judge(['print(2)', 'print({"a", "b", "c"})']).values()] == ['valid', 'hash']
 
 
 def test_random_or_hash_dependent_programs_earn_nothing():

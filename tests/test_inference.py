@@ -190,7 +190,7 @@ def test_broken_checkpoints_are_one_line(trained, tmp_path, qwen, tokenizer, cap
 def command_line(configuration, folder, *flags):
     "Flags of run_training that repeat a checkpoint's configuration, as far as flags can."
     left_out = ('resume', 'resume_from', 'require_isolation', 'group_baseline', 'stages', 'problems',
-                'checkpoint_dir', 'output_dir')
+                'checkpoint_dir', 'output_dir', 'chat_template_options', 'modules')
     pairs = [(f'--{k}', str(v)) for k, v in configuration.items() if k not in left_out]
     return [*[word for pair in pairs for word in pair], '--checkpoint-dir', str(folder/'ck'),
             '--output-dir', str(folder/'out'), '--mbpp-eval-num-questions', '5', *flags]   # In place of the machine's

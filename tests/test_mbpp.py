@@ -10,11 +10,13 @@ from types import SimpleNamespace
 import processes
 import pytest
 import torch
+from small import arguments
 
 from adversarial_rl.core.commands import run_training as train_main
 from adversarial_rl.core.errors import UsageError
 from adversarial_rl.core.settings import TrainingConfig
 from adversarial_rl.grpo.code_execution import prompt_rows
+from adversarial_rl.mbpp import dataset
 from adversarial_rl.mbpp.dataset import load_mbpp, MBPPEvalConfig
 from adversarial_rl.mbpp.evaluator import main, MBPPEvaluator, PartialResults
 from adversarial_rl.mbpp.training import create_eval_config_for_training, IntervalEvaluationCallback, problems_of
@@ -216,6 +218,17 @@ def test_without_dataset_and_network_one_line_says_how_to_get_it(tmp_path):
     assert done.returncode == 2 and len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert done.stderr.startswith('error: MBPP is not in the local cache')
     assert 'name a copy with MBPP_DATASET_PATH' in done.stderr
+
+
+@pytest.mark.parametrize('problems, code', [('mbpp', 2), ('starter', 0)])
+def test_without_the_dataset_one_line_says_so_whether_problems_or_evaluations_need_it(problems, code, tmp_path, capfd,
+                                                                                     monkeypatch):
+    def absent(edition): raise UsageError('MBPP is not here')
+    monkeypatch.setattr(dataset, '_from_hub', absent)
+    monkeypatch.delenv('MBPP_DATASET_PATH', raising=False)
+    flags = arguments(tmp_path, '--mbpp-eval', '--stages-together', '--problems-file', problems)
+    assert train_main(flags) == code
+    assert capfd.readouterr().err.count('MBPP is not here') == 1
 
 
 def test_evalplus_reads_the_samples(tmp_path, copy, capfd):

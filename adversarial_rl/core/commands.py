@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from .config import parse_config
-from .errors import guarded, load, NotInstalled, quiet_libraries
+from .errors import guarded, load, NotInstalled, quiet_libraries, says_what_is_kept
 from .machine import suited
 
 # %% ../../nbs/01_core/08_commands.ipynb #5be0c7d1
@@ -26,6 +26,7 @@ class Command:
     module: str                # Below adversarial_rl
     settings: tuple[str, ...]  # The dataclasses that `run` gets, such as 'core.settings.PPOConfig'
     about: str                 # First lines of help
+    packages: tuple[str, ...] = ()   # Needed besides those of every command
 
     def __call__(self, argv:list[str]|None=None)->int: # `sys.argv[1:]` by default; returns the exit code
         return guarded(self._run, argv)
@@ -37,13 +38,17 @@ class Command:
         return parse_config(kinds, argv, self.about, self.name, partial(suited, self.name))
 
     def _run(self, argv:list[str]):
-        for package in _EVERY_COMMAND:
+        for package in _EVERY_COMMAND + self.packages:
             if not find_spec(package): raise NotInstalled(self.name, package)
         settings = self.read(argv)
-        quiet_libraries()
-        load(self.module, self.name).run(*settings)
+        if self is not plan: load('game.start', self.name).check_command(*settings)   # A plan is for any machine
+        with says_what_is_kept(lambda: 'nothing is saved'):
+            quiet_libraries()
+            module = load(self.module, self.name)
+        module.run(*settings)
 
 # %% ../../nbs/01_core/08_commands.ipynb #5be0c7d3
+_TRL = ('trl', 'datasets')
 _TRAINING = ('core.settings.TrainingConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig')
 
 run_training = Command('run_training', 'game.trainer', _TRAINING,
@@ -59,9 +64,9 @@ evaluate_mbpp = Command('evaluate_mbpp', 'mbpp.evaluator',
 evaluate_tester = Command('evaluate_tester', 'mbpp.evaluate_tester', ('core.settings.TesterConfig',),
                           'Evaluate a discriminator as a tester, beside random inputs and boundary values.')
 grpo_code_execution = Command('grpo_code_execution', 'grpo.code_execution', ('grpo.settings.GRPOSettings',),
-                              'GRPO with rewards for programs that run.')
+                              'GRPO with rewards for programs that run.', _TRL)
 grpo_code_game = Command('grpo_code_game', 'grpo.output_game', ('grpo.settings.CodeGameSettings',),
-                         'One model writes programs, another predicts what they print.')
+                         'One model writes programs, another predicts what they print.', _TRL)
 spiral_self_play = Command(
     'spiral_self_play', 'selfplay.spiral',
     ('selfplay.config.SpiralConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),

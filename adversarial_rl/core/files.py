@@ -119,7 +119,7 @@ def check_writable(folder:str|Path,    # Created if missing
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder/f'.probe{os.getpid()}'
         probe.write_bytes(b'x')
-        probe.unlink()
+        probe.unlink(missing_ok=True)   # A process of another machine may have the same number
     except OSError as e: raise UsageError(f'{folder}: cannot be written to ({e.strerror}); choose another folder')
     free = shutil.disk_usage(folder).free // 2**20
     if free >= need_mb: return folder

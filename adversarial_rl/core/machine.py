@@ -8,6 +8,7 @@ __all__ = ['HOSTS', 'host', 'cores_text', 'Platform', 'available_cores', 'platfo
            'is_large', 'suited']
 
 # %% ../../nbs/01_core/06_machine.ipynb #a6a5c954
+import ctypes
 import json
 import os
 import re
@@ -75,19 +76,26 @@ def _processor_name()->str:
     except OSError: return 'processor'
     return next((line.split(':')[1].strip() for line in lines if line.startswith('model name')), 'processor')
 
+# %% ../../nbs/01_core/06_machine.ipynb #90ff8591
+def _devices()->list[str]:
+    "The kinds of devices; PyTorch, which takes seconds to load, is asked only where there may be a GPU."
+    if 'torch' not in sys.modules and sys.platform == 'linux' and not Path('/dev/kfd').exists():   # AMD's
+        try: ctypes.CDLL('libcuda.so.1')   # NVIDIA's driver
+        except OSError: return ['cpu']
+    import torch
+    found = dict(cpu=True, cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
+    return [kind for kind, there in found.items() if there]
+
 # %% ../../nbs/01_core/06_machine.ipynb #76526c53
 def platform(device:str='auto',  # 'auto', 'cpu', 'cuda', 'cuda:1', 'mps'
              dtype:str='auto'    # 'auto', 'float32', 'float16', 'bfloat16'
             )->Platform:
     "Examine the machine; raises `UsageError` if device or number type is missing, or PyTorch has no code for it."
-    import torch
-    if device == 'auto': device = 'cuda' if torch.cuda.is_available() else 'cpu'
-    try: kind = torch.device(device).type if device.startswith('cuda') or ':' not in device else None
-    except RuntimeError: kind = None
-    available = dict(cpu=True, cuda=torch.cuda.is_available(), mps=torch.backends.mps.is_available())
-    if kind not in available:
+    available = _devices()
+    if device == 'auto': device = 'cuda' if 'cuda' in available else 'cpu'
+    if not re.fullmatch(r'cpu|mps|cuda(:\d{1,2})?', device):
         raise UsageError(f'--device {device}: not known; use auto, cpu, cuda, cuda:N or mps')
-    if not available[kind]:
+    if (kind := device.partition(':')[0]) not in available:
         raise UsageError(f'--device {device}: this machine or its PyTorch has none; use --device cpu')
     memory = 0. if kind == 'cuda' else os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30
     p = Platform(device, _processor_name(), 'float32', available_cores(), round(memory, 1), host())

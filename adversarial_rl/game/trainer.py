@@ -254,7 +254,6 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
     saved = run_loop.check_start(config, (Generator.name, Discriminator.name))
     use_modules(config.modules)
     _check_isolation(config.require_isolation)
-    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     with enough_memory('choose smaller models, or another --device'):
         trainer = AdversarialTrainer(config, ppo, stages, asdict(evaluation))
         p = trainer.platform
@@ -264,6 +263,7 @@ def _train_here(output:Path, config:TrainingConfig, ppo:PPOConfig, stages:Sequen
             print(*_cost(trainer, evaluation), sep='\n', flush=True)
         run_loop.resume_or_begin(trainer, saved)
         gathered(trainer.step)   # All processes have read the files that the first may now replace
+    mbpp = interval_evaluation(evaluation, folder=output/'eval_results', name='generator')
     save_config(output, config, ppo, evaluation)
     settings, pair = asdict(config) | asdict(ppo) | asdict(evaluation), trainer.pair
     started = time.perf_counter()

@@ -42,7 +42,7 @@ from ..model.agents import as_prompt
 from ..model.policy import load_model, Policy, set_chat_options
 from ..problems.curriculum import printing_prompts
 from ..problems.stages import chats
-from ..record.checkpoints import run_folders, set_aside
+from ..record.checkpoints import check_room, run_folders, set_aside
 from ..record.run_loop import finish_step_first, same_settings
 from ..record.tracking import LongWait, progress_bar, read_metrics, Tracker
 
@@ -218,7 +218,7 @@ def train_with_trl(s:TRLSettings,
     from datasets import Dataset
     from transformers import PrinterCallback, set_seed
     from trl import GRPOTrainer
-    check(s)
+    check(s).check_together()
     started, output, first = time.perf_counter(), Path(s.output_dir), os.environ.get('RANK', '0') == '0'
     with run_folders({'--output-dir': output} if first else {}):   # The first of the processes of a launcher
         place = platform(s.device, s.dtype)
@@ -234,6 +234,8 @@ def train_with_trl(s:TRLSettings,
         check_rows(policy, prompts)
         own = SettingsCallback(s, prompts)
         if checkpoint: own.check(checkpoint)
+        learning = sum(p.numel() for p in policy.model.parameters() if p.requires_grad)
+        if not checkpoint: check_room(output, learning, 1 + (args.save_total_limit or 1))
         with args.main_process_first(local=False):   # Others wait until the folder is free
             if not checkpoint and first: set_aside(output)
         dtype, report_to = place.dtype if s.model.lora_rank else 'float32', 'auto' if s.wandb.enabled else 'none'
@@ -270,6 +272,9 @@ def train(s:GRPOSettings)->dict[str, Any]:
     "GRPO with rewards for how programs end, and for passed tests if `tests_weight` is positive."
     check(s)
     use_modules(s.modules)
+    if s.model.id == 'starter_printing' and s.prompts == 'mbpp':
+        print("starter_printing, a toy, learns on MBPP's problems, which it cannot solve; --model.id names another "
+              'model, --prompts starter takes problems of its own', file=sys.stderr)
     rows = prompt_rows(s.prompts, s.evaluation.mbpp_dataset_path)
     if not s.tests_weight: return train_with_trl(s, rows, [execution_rewards])
     s = replace(s, training_args=s.training_args | dict(reward_weights=[1., s.tests_weight]))

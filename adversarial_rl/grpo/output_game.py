@@ -13,6 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -24,7 +25,6 @@ from ..core.commands import grpo_code_game as main
 from ..core.errors import UsageError
 from ..core.files import write_json
 from ..core.machine import available_cores, Platform
-from ..core.settings import check
 from ..core.source import parse_source
 from ..grader.answers import answer_in, program_in
 from ..grader.grading import grade_many, Outcome, to_outcome
@@ -106,8 +106,8 @@ class Judged:
 
 @cache
 def _other_sandboxes()->list[Sandbox]:
-    "Two other interpreters to fork from, on four cores at most, each with its own hash seed and addresses."
-    return [Sandbox(min(4, available_cores()), hash_seed=seed) for seed in (1, 2)]
+    "Two other interpreters to fork from, on half of four cores at most, each with its own hash seed and addresses."
+    return [Sandbox(max(1, min(4, available_cores()) // 2), hash_seed=seed) for seed in (1, 2)]
 
 def judge(programs:Sequence[str],
           max_lines:int=1,           # Of a valid program's output
@@ -118,8 +118,9 @@ def judge(programs:Sequence[str],
     first = dict(zip(different, grade_many(map(Job, different))))
     jobs = [Job(text) for text in different if first[text].kind == 'success_output']
     others:dict[str, list[Outcome]] = {text: [] for text in different}
-    for sandbox in _other_sandboxes() if jobs else []:
-        for job, report in zip(jobs, sandbox.map(jobs)): others[job.code].append(to_outcome(job, [(job, report)]))
+    with ThreadPoolExecutor(2) as both:
+        for reports in both.map(lambda sandbox: sandbox.map(jobs), _other_sandboxes() if jobs else []):
+            for job, report in zip(jobs, reports): others[job.code].append(to_outcome(job, [(job, report)]))
     return {text: Judged(_kind(text, o, others[text], max_lines, special), normalised(o.stdout))
             for text, o in first.items()}
 
@@ -239,10 +240,6 @@ def _train_predictor(s:CodeGameSettings,
 # %% ../../nbs/10_grpo/03_output_game.ipynb #201c81bb
 def train(s:CodeGameSettings)->dict[str, Any]:
     "The writer learns; then the predictor, if `predictor_steps` is positive."
-    check(s)
-    if s.opponent.kind == 'model' and not s.opponent.id: raise UsageError('opponent.id: needed for opponent.kind model')
-    if not s.model.lora_rank:
-        raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays available')
     game = Game(max_lines=s.max_lines)
     callback = GameCallback(game, s.opponent.refresh_every if s.opponent.kind == 'earlier' else 0)
 

@@ -8,8 +8,10 @@ __all__ = ['KINDS', 'ModelSettings', 'VLLMSettings', 'WandBSettings', 'TRLSettin
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #dcef02fe
 import json
+import re
 import sys
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +51,14 @@ _RANGES: dict[str, tuple[float, float]] = {   # Of TRL's arguments
     'min_p': (0, 1), 'repetition_penalty': (1e-3, 100), 'beta': (0, 100), 'epsilon': (0, 100), 'delta': (0, 100),
     'save_steps': (1e-9, 10**9), 'logging_steps': (1e-9, 10**9), 'save_total_limit': (1, 10**6), 'seed': (0, 2**32 - 1)}
 
+_OURS = dict(output_dir='--output-dir', report_to='--wandb.enabled')   # TRL's arguments that have settings here
+
+def _declared()->list[str]:
+    "Names that the files of TRL's arguments declare, and a few more; importing them would take seconds."
+    files = ('trl', 'trainer/grpo_config.py'), ('trl', 'trainer/base_config.py'), ('transformers', 'training_args.py')
+    paths = [Path(find_spec(package).origin).parent/name for package, name in files]  # type: ignore
+    return re.findall(r'^    (\w+)\s*:', '\n'.join(p.read_text() for p in paths if p.exists()), re.M)
+
 @dataclass
 class TRLSettings:
     "Settings that all commands built on TRL share."
@@ -66,6 +76,16 @@ class TRLSettings:
     trust_remote_code: bool = setting(False, 'run Python code that a model brings; it can do whatever you can')
     chat_template_options: dict[str, Any] = field(default_factory=dict, metadata=dict(help=CHAT_HELP))
     accept_changes: bool = setting(False, 'continue although settings or prompts are not those of the checkpoint')
+
+    def check_together(self)->None:
+        "Raise `UsageError` for an argument that TRL does not have, or a folder without a checkpoint to continue from."
+        known = _declared()
+        for k in self.training_args:
+            if k in _OURS: raise UsageError(f'training_args.{k}: {_OURS[k]} sets it')
+            if k in known: continue
+            raise UsageError(f"training_args.{k}: TRL's GRPOConfig has no such argument, "
+                             f"the closest is '{closest(k, known)}'")
+        if self.resume and not any(Path(self.output_dir).glob('checkpoint-*')): newest_whole(self.output_dir)
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #e92736c9
 @dataclass
@@ -98,6 +118,15 @@ class CodeGameSettings(TRLSettings):
     predictor_steps: int = setting(
         0, "steps of a second phase, in which the predictor learns on the writer's programs", 0, 10**6)
     output_dir: str = setting('output/code_game', 'folder for metrics, checkpoints and the model')
+
+    def check_together(self)->None:
+        "Raise `UsageError` also for an opponent that cannot be had."
+        if self.opponent.kind == 'model' and not self.opponent.id:
+            raise UsageError('opponent.id: needed for opponent.kind model')
+        if not self.model.lora_rank:
+            raise UsageError('model.lora_rank 0: the game needs an adapter, so that the untrained model stays '
+                             'available')
+        super().check_together()
 
 # %% ../../nbs/10_grpo/04_settings.ipynb #28415164
 def vllm_obstacle(p:Platform, version:str # Of vLLM; '' if it is not installed
@@ -135,23 +164,15 @@ def _one_gpu(args:Any)->list[str]: # A line where there are more
     found, args._n_gpu = args.n_gpu, 1
     return [f'trains on one of {found} GPUs; accelerate launch uses all']
 
-_OURS = dict(output_dir='--output-dir', report_to='--wandb.enabled')   # TRL's arguments that have settings here
-
 # %% ../../nbs/10_grpo/04_settings.ipynb #21687f2c
 def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
                    vllm:VLLMSettings,
                    p:Platform,
                    output_dir:str|Path
                   )->tuple[Any, list[str]]:         # A `GRPOConfig`, and a line for each adjustment
-    "TRL's arguments, completed for this machine; raises `UsageError` for one that TRL does not have or refuses."
+    "TRL's arguments, completed for this machine; raises `UsageError` for one that TRL refuses."
     from transformers import HfArgumentParser
     from trl import GRPOConfig
-    known = {f.name for f in fields(GRPOConfig)}
-    for k in training_args:
-        if k in _OURS: raise UsageError(f'training_args.{k}: {_OURS[k]} sets it')
-        if k not in known:
-            raise UsageError(f"training_args.{k}: TRL's GRPOConfig has no such argument, "
-                             f"the closest is '{closest(k, known)}'")
     (machine, notes), (sampling, more_notes) = _machine_arguments(p), _vllm_arguments(vllm, p)
     ours = dict(output_dir=str(output_dir), logging_steps=1, report_to='none', save_steps=10, save_total_limit=2,
                 disable_tqdm=True, logging_nan_inf_filter=False)   # A loss that is not a number is seen
@@ -161,7 +182,7 @@ def grpo_arguments(training_args:dict[str, Any],    # TRL's own names
         return [f'--{k}={json.dumps(v) if isinstance(v, dict) else v}']   # Or a negative number is taken for a flag
 
     flags = [word for k, v in given.items() for word in words(k, v)]
-    parser = HfArgumentParser(GRPOConfig)  # type: ignore[arg-type]
+    parser = HfArgumentParser(GRPOConfig, allow_abbrev=False)  # type: ignore[arg-type]
     try: args = parser.parse_args_into_dataclasses(flags)[0]
     except (ValueError, TypeError, NotImplementedError) as e: raise UsageError(f'training_args: {one_line(e)}')
     except SystemExit: raise UsageError('training_args: a value has the wrong type; the line above says which')

@@ -24,8 +24,8 @@ from ..measure.inputs import baseline_suites, boundary_values, fill_expected, ra
 from ..measure.testers import discriminator_suites, evaluate_tester, LIMITS, make_cases, TesterFigures
 from ..model.players import checksum, Discriminator, Generator, load_trained, make_players
 from ..problems.problem import fingerprint, Problem
-from ..record.checkpoints import check_checkpoint, load_checkpoint
-from ..record.tables import check_document, markdown_table, write_table
+from ..record.checkpoints import load_checkpoint
+from ..record.tables import markdown_table, write_table
 
 # %% ../../nbs/08_mbpp/05_evaluate_tester.ipynb #9cf0fdc8
 @dataclass
@@ -93,8 +93,6 @@ def run(c:TesterConfig)->None:
     "The command `evaluate_tester`."
     name = f'{Path(c.checkpoint).parent.name}_{Path(c.checkpoint).stem}' if c.checkpoint else Path(c.model).name
     output = check_writable(c.output_dir)/f'tester_{name}.json'
-    if c.checkpoint: check_checkpoint(c.checkpoint, (Generator.name, Discriminator.name))
-    if c.results: check_document(c.results, 'testers')
     config = TrainingConfig(problems_file=c.problems_file, held_out=c.held_out)
     problems, start = problems_of(config)[1], time.time()
     with enough_memory('lower --held-out'), says_what_is_kept(lambda: 'nothing is saved'):

@@ -32,15 +32,14 @@ from ..core.settings import as_flag, check, SubjectConfig
 from ..core.statistics import bootstrap, Interval, pass_metrics
 from ..grader.execution import Limits
 from ..grader.grading import grade_many
-from ..grader.pool import Job, use_modules
+from ..grader.pool import Job
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #22f1da16
-from .dataset import gives_away, in_split, load_mbpp, MBPPEvalConfig
+from .dataset import CONTROLS, gives_away, in_split, load_mbpp, MBPPEvalConfig
 from .writers import Answer, Bare, Control, Function, ProgramWriter, Prompted, Staged
-from ..model.players import checksum, Discriminator, Generator, load_trained
+from ..model.players import checksum, Generator, load_trained
 from ..model.policy import load_model, set_chat_options
 from ..problems.problem import fingerprint, Problem
-from ..record.checkpoints import check_checkpoint
 from ..record.tracking import progress_bar, unfinished
 
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #692714a3
@@ -187,7 +186,7 @@ class MBPPEvaluator:
     "MBPP, ready to measure models on; raises `UsageError` where dataset or settings do not allow it."
     def __init__(self, config:MBPPEvalConfig, problems:list[Problem] | None=None): # Problems in place of MBPP's
         self.config, self.solved, c = check(config), [], config
-        if not (c.greedy or c.samples): raise UsageError('nothing to do: --samples is 0 and --no-greedy is given')
+        c.check_together()
         if problems is None:
             everything = load_mbpp(c.dataset, 'all', c.dataset_path)
             problems, self.solved = in_split(everything, c.split), [p for p in everything if p.id in _SOLVED]
@@ -250,7 +249,7 @@ def _weights_checksum(model)->str:
 
 def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]:
     "What to measure, its name, and a checksum of its weights; raises `UsageError`."
-    if s.model in Control.KINDS: return Control(s.model), s.model, ''
+    if s.model in CONTROLS: return Control(s.model), s.model, ''
     chosen = ' ' * bool(s.chat_template_options) + as_flag(s.chat_template_options)
     if s.checkpoint:
         players = load_trained(s.checkpoint, s.device, max_new_tokens, dtype=s.dtype,
@@ -264,9 +263,6 @@ def _load_subject(s:SubjectConfig, max_new_tokens:int)->tuple[Subject, str, str]
 # %% ../../nbs/08_mbpp/02_evaluator.ipynb #ae963f92
 def run(s:SubjectConfig, c:MBPPEvalConfig)->None:
     "The command `evaluate_mbpp`."
-    if bool(s.model) == bool(s.checkpoint): raise UsageError('give one of --model and --checkpoint')
-    if s.checkpoint: check_checkpoint(s.checkpoint, (Generator.name, Discriminator.name))
-    use_modules(c.modules)
     folder, evaluator = check_writable(s.output_dir), MBPPEvaluator(c)
     with enough_memory('lower --rows or --max-new-tokens'):
         subject, name, weights = _load_subject(s, c.max_new_tokens)

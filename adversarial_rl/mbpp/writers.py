@@ -93,7 +93,7 @@ class Function(ProgramWriter):
 # %% ../../nbs/08_mbpp/03_writers.ipynb #33727b2f
 class Control(Function):
     "'references' answers with the reference solutions, 'constants' with the value that the first test expects."
-    form, KINDS = 'control', ('references', 'constants')
+    form = 'control'
     def __init__(self, kind:str): self.kind = kind
     def prompt(self, problem:Problem)->str: return ''
 

@@ -21,24 +21,8 @@ import torch
 from torch import nn
 
 from ..core.errors import one_line, out_of_memory, UsageError
-from ..core.files import resource
-from ..core.machine import why_offline
 from ..learn.scoring import grow, Trees
-from .mistakes import folder_mistake, hub_mistake, names_code, weights_mistake
-
-# %% ../../nbs/06_model/01_policy.ipynb #5f1f49ee
-_BUNDLED = ('starter', 'starter_printing', 'starter_games')
-_CACHE = Path('model_cache')  # In the working folder, for offline machines
-
-def _find_model(name:str)->tuple[str, dict[str, Any]]:
-    "Folder or hub name of a model, and the options of `from_pretrained` that find it."
-    here: dict[str, Any] = dict(local_files_only=True)
-    if name in _BUNDLED: return str(resource(f'checkpoints/{name}')), here
-    if Path(name).is_dir(): return name, here
-    if not why_offline(): return name, {}   # Offline, the hub's client would retry for a minute
-    if (_CACHE/name).is_dir(): return str(_CACHE/name), here
-    as_on_the_hub = (_CACHE/f"models--{name.replace('/', '--')}").is_dir()
-    return name, here | (dict(cache_dir=str(_CACHE)) if as_on_the_hub else {})
+from .mistakes import BUNDLED, cannot_load, find_model, names_code, weights_mistake
 
 # %% ../../nbs/06_model/01_policy.ipynb #196011a2
 def _load_tokenizer(path:str, options:dict[str, Any], trust:bool):
@@ -79,15 +63,6 @@ def _large_tensors_apart():
     "From now on a tensor of 1 MB has pages of its own; in glibc's heap, holes between tensors take half as much again."
     if mallopt := getattr(ctypes.CDLL(None), 'mallopt', None): mallopt(-3, 2**20)   # M_MMAP_THRESHOLD
 
-def _cannot_load(name:str, e:Exception)->str:
-    "The message for a model that cannot be loaded."
-    folder, said = Path(name), str(e) if isinstance(e, UsageError) else ''
-    if folder.is_dir(): return f'model folder {name}: {said or folder_mistake(folder, e)}'
-    if wrong := said or hub_mistake(name, e): return f"model '{name}': {wrong}"
-    return (f"model '{name}': not in the local cache nor in ./{_CACHE}, and could not be loaded from the hub; "
-            f'connect to the network and try again, or copy it from another machine (hf download {name} '
-            f"--local-dir {_CACHE}/{name}), or name a folder that holds a model, or use the bundled one, 'starter'")
-
 # %% ../../nbs/06_model/01_policy.ipynb #40c94a67
 def _adapter_in(name:str)->Path|None: # None for a whole model
     "The folder of the adapter in a model folder: the folder itself, or the one in it that TRL writes."
@@ -108,7 +83,7 @@ def _adapter_base(adapter:Path)->str:
         raise UsageError(f"is an adapter of the kind {config.get('peft_type')}; only LoRA for transformers works")
     base = config.get('base_model_name_or_path') or ''
     if _adapter_in(base) == adapter: raise UsageError('names itself as its base')
-    return Path(base).name if Path(base).name in _BUNDLED else base   # This installation's copy of a bundled model
+    return Path(base).name if Path(base).name in BUNDLED else base   # This installation's copy of a bundled model
 
 # %% ../../nbs/06_model/01_policy.ipynb #ccb383c1
 def _load_adapted(name:str, adapter:Path, dtype:str, **options)->tuple[Any, Any]:
@@ -138,7 +113,7 @@ def load_model(name:str,                     # 'starter', the folder of a model 
     if adapter := _adapter_in(name):
         model, tokenizer = _load_adapted(name, adapter, dtype, cache_dir=cache_dir, trust_remote_code=trust_remote_code)
         return model.to(device).eval(), tokenizer
-    path, options = _find_model(name)
+    path, options = find_model(name)
     options = dict(cache_dir=cache_dir or None) | options
     try:
         with _quiet():
@@ -146,7 +121,7 @@ def load_model(name:str,                     # 'starter', the folder of a model 
             model = _load_weights(path, dtype, options, trust_remote_code)
     except Exception as e:   # The libraries raise any kind, also plain `Exception`
         if out_of_memory(e): raise
-        raise UsageError(_cannot_load(name, e)) from e
+        raise UsageError(cannot_load(name, e)) from e
     if not trust_remote_code and names_code(path):
         print(f'model {name}: code of its own is not run; --trust-remote-code runs it', file=sys.stderr)
     # On a CPU, PyTorch 2.13 multiplies a slice of a batch in bfloat16 500 times slower, with 7 GB of scratch memory

@@ -11,6 +11,7 @@ import contextlib
 import os
 import random
 import signal
+import sys
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -169,7 +170,11 @@ class Trainer:
                          **info:Any # What a reader needs besides: metrics, models
                         )->Path:
         "Write a checkpoint, also as the best one if its score is the highest so far."
-        best, self.best, c = score > self.best, max(self.best, score), self.config
+        c = self.config
+        if self.best > self.worst and not (file := Path(c.checkpoint_dir, f'{checkpoints.BEST}.pt')).exists():
+            print(f'warning: {file} is gone; the search for the best begins anew', file=sys.stderr)
+            self.best = self.worst
+        best, self.best = score > self.best, max(self.best, score)
         info |= dict(step=self.step, steps=self.steps, score=score, configuration=self.settings(),
                      architectures={name: architecture(p.policy) for name, p in self.players.items()},
                      device=self.platform.device, timestamp=time.strftime('%Y-%m-%dT%H:%M:%S%z'),
@@ -234,7 +239,6 @@ def check_start(config:Any,                # Settings of a run
                 players:Collection[str]    # Names
                )->checkpoints.Checkpoint | None:       # What the run goes on from
     "Read the checkpoint, before a model; raises `UsageError` where it, its players or the device are missing."
-    platform(config.device, config.dtype)
     if not (config.resume or config.resume_from): return None
     with enough_memory('free some memory'):
         if not config.resume_from: saved = checkpoints.newest_checkpoint(config.checkpoint_dir)
@@ -255,7 +259,11 @@ def resume_or_begin(trainer:Trainer,
             trainer.load_state_dict(state)
         _make_room(trainer, path, info)
         print(f'going on from {path} at step {trainer.step}', flush=True)
-    else: checkpoints.set_aside(c.output_dir, c.checkpoint_dir)
+    else:
+        learning = sum(x.numel() for name, p in trainer.players.items() for x in p.policy.parameters(name).values())
+        kept = c.save_total_limit + len(getattr(c, 'stages', ()))   # And the best
+        checkpoints.check_room(c.checkpoint_dir, learning, 1 + min(trainer.steps + 1, kept))
+        checkpoints.set_aside(c.output_dir, c.checkpoint_dir)
     if c.resume_from and trainer.step == trainer.steps: trainer.save()   # No step will, and the folder may be new
 
 # %% ../../nbs/04_record/02_run_loop.ipynb #6eb9d73b
@@ -277,6 +285,7 @@ def run_loop(trainer:Trainer,
          progress_bar(trainer.steps, trainer.step) as bar, finish_step_first() as received:
         first = trainer.first_metrics() | _evaluation_row(trainer, evaluation) if trainer.step == 0 else {}
         if first: tracker.write(dict(step=0) | first)
+        began = time.time()
         while trainer.step < trainer.steps:
             row = tracker.write(trainer.train_step() | _evaluation_row(trainer, evaluation))
             trainer.after_step(row)
@@ -284,6 +293,9 @@ def run_loop(trainer:Trainer,
             bar.set_description(before, refresh=False)
             bar.set_postfix_str(after, refresh=False)
             bar.update()
+            if trainer.step - start == 10 < (left := trainer.steps - trainer.step):
+                minutes = (time.time() - began) / 10 * left / 60
+                bar.write(f'about {minutes:.1f} minutes for {left} more steps, by the first 10', file=sys.stderr)
             stopping = anybody(bool(received))
             due = trainer.step == trainer.steps or trainer.step % c.save_steps == 0 or trainer.stage_ends()
             if due or stopping:

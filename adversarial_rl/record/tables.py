@@ -63,7 +63,8 @@ def _with_table(document:Path, name:str, table:str)->str:
 def check_document(path:str|Path, # Document or notebook
                    *names:str     # Of its marks
                   ):
-    "Raise `UsageError` unless the document is UTF-8 text with all of these marks; `OSError` if it is missing."
+    "Raise `UsageError` unless the document is there and UTF-8 text with all of these marks."
+    if not Path(path).is_file(): raise UsageError(f'{path}: no such document')
     as_text(Path(path).read_bytes(), str(path))
     for name in names: _with_table(Path(path), name, '')
 

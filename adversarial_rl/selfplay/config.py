@@ -6,12 +6,14 @@
 __all__ = ['SpiralConfig', 'self_play_ppo']
 
 # %% ../../nbs/11_selfplay/05_config.ipynb #26f31d23
+import re
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..core.errors import UsageError
 from ..core.settings import PPOConfig, QWEN, ROLE_BASELINES, RunConfig, setting, with_defaults
-from .board_games import OPPONENTS
+from ..record.checkpoints import check_checkpoint
+from .board_games import load_game, OPPONENTS
 
 # %% ../../nbs/11_selfplay/05_config.ipynb #a4dfd4dc
 @dataclass
@@ -42,6 +44,17 @@ class SpiralConfig(RunConfig):
     def game_names(self)->list[str]:
         "Names of the board games."
         return self.games.split()
+
+    def check_together(self)->None:
+        "Raise `UsageError` for a board game or an opponent that does not exist."
+        if not self.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
+        for game in self.game_names: load_game(game)
+        for name in self.opponents.split():
+            if name in OPPONENTS or re.search('://.*#.', name): continue
+            if '://' not in name and name.endswith('.pt'): check_checkpoint(name, ('learner',))
+            else:
+                raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, "
+                                 'or a server as http://localhost:8000/v1#model')
 
 # %% ../../nbs/11_selfplay/05_config.ipynb #b29eac01
 _FIXED: dict[str, Any] = dict(group_baseline=False, whiten_advantages=False, critic_warmup=0, missing_eos_penalty=0.)

@@ -27,7 +27,7 @@ from ..model.policy import Policy
 from ..record.checkpoints import check_kind, load_checkpoint, reading
 from ..record.run_loop import check_start, load_players, own_folders, resume_or_begin, run_loop, steps_text
 from ..record.tracking import rows_before
-from .board_games import BoardPlayer, load_game, make_opponent, OPPONENTS, PromptedPlayer
+from .board_games import BoardPlayer, make_opponent, OPPONENTS, PromptedPlayer
 from .config import self_play_ppo, SpiralConfig
 from .strength import rates
 from .trainer import make_learner, SelfPlay
@@ -37,21 +37,17 @@ def _model_opponent(name:str, config:SpiralConfig)->BoardPlayer | None:
     "The player of a checkpoint (`.pt`) or of a server (`URL#model`), None for `OPPONENTS`; raises `UsageError`."
     if name in OPPONENTS: return None
     url, _, model = name.partition('#')
-    if '://' in url and model: agent: Agent = Server(url, model, config.max_new_tokens)
-    elif '://' not in name and name.endswith('.pt'):
+    if model: agent: Agent = Server(url, model, config.max_new_tokens)
+    else:
         policy = load_learner(name, config.device, config.dtype, trust_remote_code=config.trust_remote_code)
         agent = Local(policy, 'learner', config.max_new_tokens)
-    else:
-        raise UsageError(f"--opponents {name}: must be one of {', '.join(OPPONENTS)}, a checkpoint's .pt file, or "
-                         'a server as http://localhost:8000/v1#model')
     return PromptedPlayer(agent, config.temperature, config.think)
 
 # %% ../../nbs/11_selfplay/03_spiral.ipynb #e52a32cf
 def find_opponents(config:SpiralConfig)->dict[str, dict[str, BoardPlayer]]: # Board game -> name -> opponent
     "Raise `UsageError` for a board game or an opponent that does not exist; print which opponents are left out."
-    if not config.game_names: raise UsageError('--games: name at least one, such as tic_tac_toe')
+    config.check_together()
     found: dict[str, dict[str, BoardPlayer]] = {game: {} for game in config.game_names}
-    for game in found: load_game(game)
     for name in config.opponents.split():
         model = _model_opponent(name, config)
         for game, opponents in found.items():
