@@ -28,7 +28,7 @@ def store(path):
     exercises = [c for c in solved.cells if kind(c) == 'exercise']
     for cell, solution in zip(exercises, solutions, strict=True): cell.source = solution
     here = dict(metadata=dict(path=path.parent))
-    NotebookClient(solved, timeout=600, kernel_name='python3', resources=here).execute()
+    NotebookClient(solved, timeout=600, kernel_name='python3', resources=here, coalesce_streams=True).execute()
     for cell, ran in zip(book.cells, solved.cells, strict=True):
         if cell.cell_type == 'code': cell.outputs = [] if kind(cell) == 'exercise' else ran.outputs
     nbformat.write(book, path)
