@@ -11,7 +11,7 @@ PYTEST := $(BIN)/python -m pytest -q -rs -n 2 --dist loadfile --no-loadscope-reo
 export TOKENIZERS_PARALLELISM := false
 export HF_HUB_DISABLE_TELEMETRY := 1
 
-.PHONY: train test test-all checked notebooks quick fuzz lint seeds compare bench starter page site npm clean
+.PHONY: train test test-all checked notebooks lessons student quick fuzz lint seeds compare bench starter page site npm clean
 
 train: .venv/installed
 	$(BIN)/run_training --config configs/starter.yaml
@@ -31,6 +31,13 @@ checked: .venv/installed-dev
 
 notebooks: .venv/installed-dev
 	$(NOTEBOOKS)
+
+# What the lessons show, stored anew with their solutions; and an edition for students, without them.
+lessons: .venv/installed-dev
+	$(BIN)/python tests/lessons.py
+
+student: .venv/installed-dev
+	$(BIN)/python tests/lessons.py --student output/student
 
 # Grade, train, resume, infer, evaluate, once each and tiny: under a minute.
 quick: .venv/installed
