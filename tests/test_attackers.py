@@ -481,6 +481,31 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     assert o.judged and not o.passed and sum(o.per_test) < 6
 
 
+def test_a_program_that_remembers_cannot_buy_new_processes_with_the_memory_of_its_judge():
+    "A test for which the judge had no memory ran again alone; now the judge decides the others before."
+    code = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    return range(10**10 if n > 1 else x)'
+    o = grade(code, [f'assert list(f({n})) == {[*range(n)]}' for n in range(6)], QUICK, function_name='f')
+    assert o.kind == 'memory_limit' and sum(o.per_test) == 1, o
+    large = [f'assert f({n}) == {n} and bytes(90 * 2**20)' for n in range(4)]
+    assert grade(f'n = 0\n{RIGHT[:-4]}', large, QUICK, function_name='f').passed
+
+
+FIRST = {   # What a program does before a script asks it anything, so that the script fails there
+    'a folder in place of a file': 'import os\nos.mkdir("x")',
+    'a full folder': 'for n in range(30):\n    try: open(f"{n}", "wb").write(bytes(10**6))\n    except OSError: pass',
+}
+
+
+@pytest.mark.parametrize('name', FIRST)
+def test_no_program_makes_a_script_fail_before_it_asks(name):
+    "The test was unsupported; it is if it fails beside an empty program, too."
+    test = 'with open("x", "w") as fp: fp.write("ab" * 9000)\nassert f("x") == 2'
+    codes = f'{FIRST[name]}\ndef f(path): return 0', 'def f(path): return 2'
+    wrong, right = grade_many([(code, [test], 'f') for code in codes])
+    assert right.passed and wrong.judged and not wrong.passed, wrong
+    assert grade(RIGHT, ['open("/none")\nassert f(1) == 2']).kind == 'unsupported'
+
+
 WRITES = """import json, os, struct
 def say(*messages):
     for word, head, values, contents, unused in messages:
