@@ -388,6 +388,34 @@ def test_a_program_provides_one_side_of_a_comparison():
     assert [o.kind for o in grade_many(told)] == ['unsupported'] * 2
 
 
+POINT = """from dataclasses import dataclass
+@dataclass
+class Point:
+    x: int
+    def __add__(self, other): return Point(self.x + other.x)
+    def __contains__(self, x): return x == self.x
+def f(x): return Point(x)"""
+MADE = {   # What a test asks of this program -> whether it can be judged
+    'f(1) == Point(1)': False, '[f(1)] == [Point(1)]': False, '{"a": f(1)} == {"a": (Point(1),)}': False,
+    'f(1) in [Point(1)]': False, 'Point(1) in [f(1)]': False, '(Point(1) + f(2)).x == 3': False,
+    'f(1).x == Point(1).x': True, '1 in Point(1)': True, '[f(1).x] == [Point(1).x]': True,
+    'len([Point(1)] + [Point(2)]) == 2': True,
+}
+
+
+@pytest.mark.parametrize('wanted', MADE)
+def test_whether_a_test_compares_what_a_class_makes_is_in_its_text(wanted):
+    "A right program failed where the class stood in a list; a wrong one cannot choose to be left out either way."
+    case = wanted.split(' == ')
+    tests = [f'assert {wanted}', f'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual('
+             f'{case[0]}, {case[1]})' if len(case) == 2 else f'assert {wanted}']
+    wrong = f'{POINT[:-8]}int(x)\nPoint = print'
+    for test in tests:
+        right, cheat = grade_many([(code, [test], ['f', 'Point']) for code in (POINT, wrong)])
+        assert (right.passed, cheat.passed) == (MADE[wanted], False), (right, cheat)
+        assert right.judged == cheat.judged == MADE[wanted]
+
+
 HIDDEN = ['list(map(f, [100])) == [101]', 'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]']
 
 
