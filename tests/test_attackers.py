@@ -580,6 +580,24 @@ def test_no_message_of_a_program_is_believed(name):
         assert o.judged and not o.passed, o
 
 
+HOLDS = """import os, struct
+n = 0
+def f(x):
+    global n
+    n += 1
+    if n > 1: return 0
+    contents = b','.join(b'[%d,[{"box":[%d,"dict",null]}]]' % (k, k + 2) for k in range(1, 500_000, 2))
+    body = b'["value",null,[{"box":[1,"list",null]}],[' + contents + b'],[]]'
+    raw = memoryview(struct.pack('>I', len(body)) + body)
+    while raw: raw = raw[os.write(4, raw):]"""
+
+
+def test_no_program_takes_the_memory_that_its_judge_needs_to_ask():
+    "A judge full of containers could not make the next argument, so that test was unsupported."
+    o = grade(HOLDS, [f'assert f(list(range({10**6 + n}))) == 3' for n in range(3)], QUICK, function_name='f')
+    assert o.judged and not any(o.per_test), o
+
+
 EXITS = {   # Programs that hand an exit over as a value -> a test that raises it
     'as the cause': ('def f(g): raise ValueError from SystemExit(0)',
                      'try: f(1)\nexcept ValueError as e: raise e.__cause__ or e\nassert 0'),

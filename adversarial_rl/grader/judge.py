@@ -343,7 +343,8 @@ def _ask_lines(call:Call, lines:list # [form, what to say if it is false; None f
     def one(later, text):
         def check():
             nonlocal told
-            value = later()
+            try: value = later()
+            except MemoryError: call.fail(MemoryError())   # What the program has sent may hold it
             if text is not None and not value: raise AssertionError(text)
             if text is None and len(lines) == 1: told = _value_text(value)
         return attempt(check, text or '', 'test')
