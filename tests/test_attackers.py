@@ -399,7 +399,7 @@ MADE = {   # What a test asks of this program -> whether it can be judged
     'f(1) == Point(1)': False, '[f(1)] == [Point(1)]': False, '{"a": f(1)} == {"a": (Point(1),)}': False,
     'f(1) in [Point(1)]': False, 'Point(1) in [f(1)]': False, '(Point(1) + f(2)).x == 3': False,
     'f(1).x == Point(1).x': True, '1 in Point(1)': True, '[f(1).x] == [Point(1).x]': True,
-    'len([Point(1)] + [Point(2)]) == 2': True,
+    'len([Point(1)] + [Point(2)]) == 2': True, '"%s" % Point(1) == "Point(x=1)"': True,
 }
 
 

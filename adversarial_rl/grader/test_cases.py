@@ -398,7 +398,7 @@ def _sides(x:ast.AST)->list[ast.expr]:
         case ast.Compare(left, [ast.In() | ast.NotIn()], [right]): return [left, *called([right], False)]
         case ast.Compare(left, [ast.Is() | ast.IsNot()], _): return []
         case ast.Compare(left, _, others): return [left, *others]
-        case ast.BinOp(left, _, right): return called([left, right], True)
+        case ast.BinOp(left, op, right) if not isinstance(op, ast.Mod): return called([left, right], True)   # Of texts
         case ast.Call(ast.Attribute(attr='assertEqual' | 'assertNotEqual'), args): return args[:2]
     return []
 
