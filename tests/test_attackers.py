@@ -226,6 +226,7 @@ REFUSED = {   # What a program tries -> program, a test that it must fail and th
     'a list that shows no items': (LIST.format('__iter__(self): return iter([])'), ORDER),
     'a list that is equal to all': (
         LIST.format('__eq__(self, x): return True'), 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'),
+    'one list where a new one is asked': ('L = []\ndef f(): return L', 'assert f() is not f() and f() == []'),
 }
 
 
@@ -235,6 +236,10 @@ def test_no_program_passes_or_is_masked_by(name):
     for function in '', 'f':
         o = grade(code, [test], function_name=function)
         assert o.judged and not o.passed, (function, o)
+
+
+def test_one_list_is_itself():
+    assert grade('L = []\ndef f(): return L', ['assert f() is f()', 'assert not f() is not f()']).passed
 
 
 SEVEN = ('def f(*a): return 7\n'

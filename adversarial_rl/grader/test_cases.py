@@ -275,6 +275,8 @@ def _to_form(x:ast.AST,            # An expression
         case ast.BinOp(op=op, left=left, right=right) if type(op).__name__ in FUNCTIONS:
             return apply(type(op).__name__, left, right)
         case ast.Compare(left=left, ops=ops, comparators=others):
+            is_any = any(isinstance(op, ast.Is | ast.IsNot) for op in ops)
+            if is_any and not any(isinstance(y, ast.Constant) for y in (left, *others)): raise ValueError('no data: is')
             return [word, form(left), *[[type(op).__name__, form(y)] for op, y in zip(ops, others)]]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items): return apply(word, *items)
         case ast.Dict(keys=keys, values=values) if None not in keys:
