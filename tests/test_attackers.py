@@ -226,6 +226,8 @@ REFUSED = {   # What a program tries -> program, a test that it must fail and th
     'a list that shows no items': (LIST.format('__iter__(self): return iter([])'), ORDER),
     'a list that is equal to all': (
         LIST.format('__eq__(self, x): return True'), 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'),
+    'a match, which Python does not iterate over': (
+        'import re\ndef f(x): return re.match("a+", x)', 'assert list(f("aa")) == ["aa"]'),
     'one list where a new one is asked': ('L = []\ndef f(): return L', 'assert f() is not f() and f() == []'),
 }
 
