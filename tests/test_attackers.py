@@ -226,6 +226,9 @@ REFUSED = {   # What a program tries -> program, a test that it must fail and th
     'a list that shows no items': (LIST.format('__iter__(self): return iter([])'), ORDER),
     'a list that is equal to all': (
         LIST.format('__eq__(self, x): return True'), 'x = f([3, 1, 2])\nassert x == [1, 2, 3]'),
+    'a match, which Python does not iterate over': (
+        'import re\ndef f(x): return re.match("a+", x)', 'assert list(f("aa")) == ["aa"]'),
+    'one list where a new one is asked': ('L = []\ndef f(): return L', 'assert f() is not f() and f() == []'),
 }
 
 
@@ -235,6 +238,10 @@ def test_no_program_passes_or_is_masked_by(name):
     for function in '', 'f':
         o = grade(code, [test], function_name=function)
         assert o.judged and not o.passed, (function, o)
+
+
+def test_one_list_is_itself():
+    assert grade('L = []\ndef f(): return L', ['assert f() is f()', 'assert not f() is not f()']).passed
 
 
 SEVEN = ('def f(*a): return 7\n'
@@ -388,6 +395,34 @@ def test_a_program_provides_one_side_of_a_comparison():
     assert [o.kind for o in grade_many(told)] == ['unsupported'] * 2
 
 
+POINT = """from dataclasses import dataclass
+@dataclass
+class Point:
+    x: int
+    def __add__(self, other): return Point(self.x + other.x)
+    def __contains__(self, x): return x == self.x
+def f(x): return Point(x)"""
+MADE = {   # What a test asks of this program -> whether it can be judged
+    'f(1) == Point(1)': False, '[f(1)] == [Point(1)]': False, '{"a": f(1)} == {"a": (Point(1),)}': False,
+    'f(1) in [Point(1)]': False, 'Point(1) in [f(1)]': False, '(Point(1) + f(2)).x == 3': False,
+    'f(1).x == Point(1).x': True, '1 in Point(1)': True, '[f(1).x] == [Point(1).x]': True,
+    'len([Point(1)] + [Point(2)]) == 2': True, '"%s" % Point(1) == "Point(x=1)"': True,
+}
+
+
+@pytest.mark.parametrize('wanted', MADE)
+def test_whether_a_test_compares_what_a_class_makes_is_in_its_text(wanted):
+    "A right program failed where the class stood in a list; a wrong one cannot choose to be left out either way."
+    case = wanted.split(' == ')
+    tests = [f'assert {wanted}', f'import unittest\nclass T(unittest.TestCase):\n    def test(self): self.assertEqual('
+             f'{case[0]}, {case[1]})' if len(case) == 2 else f'assert {wanted}']
+    wrong = f'{POINT[:-8]}int(x)\nPoint = print'
+    for test in tests:
+        right, cheat = grade_many([(code, [test], ['f', 'Point']) for code in (POINT, wrong)])
+        assert (right.passed, cheat.passed) == (MADE[wanted], False), (right, cheat)
+        assert right.judged == cheat.judged == MADE[wanted]
+
+
 HIDDEN = ['list(map(f, [100])) == [101]', 'max([1, 100], key=f) == 100', '101 in map(f, [100])', 'f in [f]']
 
 
@@ -481,6 +516,31 @@ def test_a_program_that_remembers_cannot_buy_new_processes(end):
     assert o.judged and not o.passed and sum(o.per_test) < 6
 
 
+def test_a_program_that_remembers_cannot_buy_new_processes_with_the_memory_of_its_judge():
+    "A test for which the judge had no memory ran again alone; now the judge decides the others before."
+    code = 'n = 0\ndef f(x):\n    global n\n    n += 1\n    return range(10**10 if n > 1 else x)'
+    o = grade(code, [f'assert list(f({n})) == {[*range(n)]}' for n in range(6)], QUICK, function_name='f')
+    assert o.kind == 'memory_limit' and sum(o.per_test) == 1, o
+    large = [f'assert f({n}) == {n} and bytes(90 * 2**20)' for n in range(4)]
+    assert grade(f'n = 0\n{RIGHT[:-4]}', large, QUICK, function_name='f').passed
+
+
+FIRST = {   # What a program does before a script asks it anything, so that the script fails there
+    'a folder in place of a file': 'import os\nos.mkdir("x")',
+    'a full folder': 'for n in range(30):\n    try: open(f"{n}", "wb").write(bytes(10**6))\n    except OSError: pass',
+}
+
+
+@pytest.mark.parametrize('name', FIRST)
+def test_no_program_makes_a_script_fail_before_it_asks(name):
+    "The test was unsupported; it is if it fails beside an empty program, too."
+    test = 'with open("x", "w") as fp: fp.write("ab" * 9000)\nassert f("x") == 2'
+    codes = f'{FIRST[name]}\ndef f(path): return 0', 'def f(path): return 2'
+    wrong, right = grade_many([(code, [test], 'f') for code in codes])
+    assert right.passed and wrong.judged and not wrong.passed, wrong
+    assert grade(RIGHT, ['open("/none")\nassert f(1) == 2']).kind == 'unsupported'
+
+
 WRITES = """import json, os, struct
 def say(*messages):
     for word, head, values, contents, unused in messages:
@@ -525,6 +585,24 @@ def test_no_message_of_a_program_is_believed(name):
     for sent in code, code + f'say(["value", None, [0], [], []], {message!r})\n':
         o = grade(sent, [test], QUICK, function_name='f')
         assert o.judged and not o.passed, o
+
+
+HOLDS = """import os, struct
+n = 0
+def f(x):
+    global n
+    n += 1
+    if n > 1: return 0
+    contents = b','.join(b'[%d,[{"box":[%d,"dict",null]}]]' % (k, k + 2) for k in range(1, 500_000, 2))
+    body = b'["value",null,[{"box":[1,"list",null]}],[' + contents + b'],[]]'
+    raw = memoryview(struct.pack('>I', len(body)) + body)
+    while raw: raw = raw[os.write(4, raw):]"""
+
+
+def test_no_program_takes_the_memory_that_its_judge_needs_to_ask():
+    "A judge full of containers could not make the next argument, so that test was unsupported."
+    o = grade(HOLDS, [f'assert f(list(range({10**6 + n}))) == 3' for n in range(3)], QUICK, function_name='f')
+    assert o.judged and not any(o.per_test), o
 
 
 EXITS = {   # Programs that hand an exit over as a value -> a test that raises it

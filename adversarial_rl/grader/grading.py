@@ -21,7 +21,6 @@ from typing import Any
 from ..core.parallel import dealt_out
 from .execution import as_limits, Limits, LONGEST, Step
 from .pool import default_sandbox, Job, may_share, planned, Report, Sandbox
-from .proxies import STARVED
 from .test_cases import split_tests
 
 # %% ../../nbs/03_grader/12_grading.ipynb #ca20c481
@@ -204,34 +203,31 @@ def _run_together(runs:_Runs, cut:dict[Job, list[Job]], run_all:_RunAll, modules
 # %% ../../nbs/03_grader/12_grading.ipynb #fb655355
 _FEW = 3   # Runs of a program that tests stop, where no more are asked for
 
-def _again(job:Job, report:Report, few:bool)->tuple[Sequence[str], Sequence[str]]:
-    "Tests that a run owes a verdict: those that may meet each other again, and those that each run alone."
+def _again(job:Job, report:Report, few:bool)->tuple[tuple[str, ...], bool]:
+    "Tests that a run owes a verdict, and whether each of them runs alone."
     steps = _steps(report, job)
-    starved = [t for t, step in zip(job.tests, steps[1:]) if step == ('memory_limit', STARVED) and len(job.tests) > 1]
     if report.error or steps[0].kind != 'ok' or tuple(steps) == report.steps or report.killed == 'output':
-        return (), starved
+        return (), False
     finished, half = len(steps) - 2, min(job.limits.wall_seconds, job.limits.cpu_seconds) / 2
     before = sum(report.times[:finished + 1])   # The last step is that of the test that stopped the run
     exited = not report.killed and steps[-1].kind != 'timeout'   # No test ends another's process
     guilty = not finished or exited or report.seconds - before > half   # Else earlier ones had used up the limits
-    left = [*[t for t, step in zip(job.tests, steps[1:]) if not step.kind], *job.tests[finished + guilty:]]
-    is_endless = few and steps[-1].kind == 'timeout' and before < half
-    return ((), [*starved, *left]) if is_endless else (left, starved)
+    lost = [t for t, step in zip(job.tests, steps[1:]) if not step.kind]
+    return (*lost, *job.tests[finished + guilty:]), few and steps[-1].kind == 'timeout' and before < half
 
 def _add_runs(runs:_Runs, waiting:list[tuple[Job, Job]], run_all:_RunAll, most_runs:int):
-    "Run these parts of jobs, and again without each test that stops its program; those that others may fail, alone."
-    alone:list[tuple[Job, Job, Sequence[str]]] = []
+    "Run these parts of jobs, and again without each test that stops its program; at last, each test alone."
+    alone:list[tuple[Job, Job]] = []
     for _ in range(most_runs if waiting else 0):
         once = list(dict.fromkeys(part for _, part in waiting))
         found, now, waiting = dict(zip(once, dealt_out(run_all, once))), waiting, []
         for job, part in now:
             runs[job].append((part, found[part]))
-            again, single = _again(part, found[part], most_runs <= _FEW)
-            alone.append((job, part, single))
-            if again: waiting.append((job, replace(part, tests=tuple(again))))
+            left, single = _again(part, found[part], most_runs <= _FEW)
+            if left: (alone if single else waiting).append((job, replace(part, tests=left)))
         if not waiting: break
     last = [(job, replace(part, tests=(test,), limits=brief(part.limits)))
-            for job, part, tests in [*[(*x, x[1].tests) for x in waiting], *alone] for test in tests]
+            for job, part in (*waiting, *alone) for test in part.tests]
     for (job, part), report in zip(last, run_all([part for _, part in last])): runs[job].append((part, report))
 
 _MOST_KNOWN = 1 << 12   # References with their tests, of one sandbox

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 from .codec import Link, NATIVE, no_handle, pack
 from .execution import attempt, LONGEST, Step
 from .program import wait_for_program
-from .proxies import Call, Gone, Missing, ProgramClass, Proxy, Refused, Told, Unsupported
+from .proxies import Call, Gone, Missing, ProgramClass, Proxy, Refused, Unsupported
 
 # %% ../../nbs/03_grader/09_judge.ipynb #c0de0002
 # Names of builtins that tests may use
@@ -344,7 +344,7 @@ def _ask_lines(call:Call, lines:list # [form, what to say if it is false; None f
         def check():
             nonlocal told
             try: value = later()
-            except MemoryError as e: raise e if isinstance(e, Told) else call.starve()
+            except MemoryError: call.fail(MemoryError())   # What the program has sent may hold it
             if text is not None and not value: raise AssertionError(text)
             if text is None and len(lines) == 1: told = _value_text(value)
         return attempt(check, text or '', 'test')
@@ -368,31 +368,44 @@ def _ask_test(call:Call, lines:list)->Callable[[], Step]:
 # %% ../../nbs/03_grader/09_judge.ipynb #e1a9bde8
 _MOST_KEPT = 1 << 24   # Bytes of answers to tests without a verdict
 
-def _judge_data(call:Call, tests:list, say:Callable[..., None]):
-    "Ask the program all tests, then decide; after very long answers each test is decided at once."
-    waiting:list[tuple[Callable[[], Step], float]] = []
+def _is_free(room:int)->bool: # Bytes
+    "Whether there is so much memory."
+    try: bytes(room)
+    except MemoryError: return False
+    return True
+
+_Waiting = list[tuple[Callable[[], Step], float]]   # Verdicts, and seconds so far
+
+def _decide(waiting:_Waiting, say:Callable[..., None]):
+    "Say the verdicts; no variable holds a value afterwards."
+    say('deciding')
+    for verdict, seconds in waiting:
+        start = time.monotonic()
+        step = verdict()
+        say(*step, seconds + time.monotonic() - start)
+
+def _judge_data(call:Call, tests:list, say:Callable[..., None], room:int): # As in `judge`
+    "Ask the program all tests, then decide; earlier, where answers are very long or leave the next test little memory."
+    waiting:_Waiting = []
     for i, test in enumerate(tests, 1):
         start = time.monotonic()
         waiting.append((_ask_test(call, test), time.monotonic() - start))
         if not call.gone: say('asked')
-        if call.size < _MOST_KEPT and i < len(tests): continue
-        say('deciding')
-        for verdict, seconds in waiting:
-            start = time.monotonic()
-            step = verdict()
-            say(*step, seconds + time.monotonic() - start)
+        if i < len(tests) and call.size < _MOST_KEPT and _is_free(room): continue
+        _decide(waiting, say)
         waiting.clear()
 
 # %% ../../nbs/03_grader/09_judge.ipynb #4035597d
 def judge(link:Link,             # To the candidate
           tests:list,            # Lists of asserts, or one script
-          say:Callable[..., None] # Called with (kind, message, seconds) after each step; 'asked', 'deciding' between
+          say:Callable[..., None], # Called with (kind, message, seconds) after each step; 'asked', 'deciding' between
+          room:int=0              # Bytes that a test has beside the answers to earlier ones
          ):
     "Run every test, and say the verdict of each."
     kind, message = wait_for_program(link)
     say(kind, message)
     if kind != 'ok': return
-    if not tests or not isinstance(tests[0], dict): return _judge_data(Call(link), tests, say)
+    if not tests or not isinstance(tests[0], dict): return _judge_data(Call(link), tests, say, room)
     call, start = Call(link, shares=True), time.monotonic()
     step = one_test(call, lambda: run_script(call, Script(**tests[0])))
     say(*step, time.monotonic() - start)

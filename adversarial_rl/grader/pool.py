@@ -259,6 +259,8 @@ def _disturbed(report:Report)->bool:
     stopped = report.killed == 'wall' or report.status == -signal.SIGPROF
     return not stopped and bool(report.killed or report.status != 0 or report.error)
 
+def _is_unsupported(report:Report)->bool: return any(step.kind == 'unsupported' for step in report.steps)
+
 # %% ../../nbs/03_grader/11_pool.ipynb #2e9fb650
 _GRACE = 5.   # Seconds beyond a run's limits after which a template counts as lost
 
@@ -297,7 +299,7 @@ class Template:
         return self
 
     def ask(self, job:Job)->Report: # Raises OSError or EOFError when the template fails
-        "Run one program, and a disturbed one again; each run may take `_GRACE` seconds more than its limits."
+        "Run one program, and a disturbed one again; a script is unsupported if it is so beside an empty program, too."
         texts, script = _test_sheets(job, self.modules)
         if script and script.unsupported:
             return Report((Step('ok'), Step('unsupported', script.unsupported)), layers=self.layers)
@@ -305,8 +307,10 @@ class Template:
                      stateless='seccomp' in self.layers and may_share(job, self.modules))
         sheets = job.code, '[' + ', '.join(texts) + ']'
         report = self.send(job, order, sheets)
-        again = order['stateless'] and _disturbed(report)
-        return self.send(job, order | dict(stateless=False), sheets) if again else report
+        if order['stateless'] and _disturbed(report): return self.send(job, order | dict(stateless=False), sheets)
+        if script and _is_unsupported(report) and not _is_unsupported(self.send(job, order, ('', sheets[1]))):
+            return replace(report, steps=(report.steps[0], report.steps[-1]._replace(kind='runtime_error')))
+        return report
 
     def send(self, job:Job, order:dict[str, Any], sheets:Iterable[str])->Report: # As `ask`
         "Let the template run a program once."

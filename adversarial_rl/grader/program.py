@@ -133,6 +133,7 @@ class Host(Borrower):
         if word == 'special' and head[0] == '__next__':
             try: return 'value', type(x).__next__(x)
             except StopIteration as e: return 'stop', e.value
+        if word == 'special' and head[0] == '__iter__': return 'value', iter(x)
         if word == 'special': return 'value', _called(getattr(type(x), head[0]), values, head[1:])
         doing:Any = dict(get=getattr, set=setattr, delete=delattr, copy=copy.copy, deepcopy=copy.deepcopy)[word]
         return 'value', doing(x, *([head] if head else []), *args)
@@ -152,6 +153,7 @@ class Host(Borrower):
             b.__module__ != 'builtins' or issubclass(b, BaseException))]
         own = [c for c in x.__mro__ if c is not object]
         special = [name for name in (*ASKED, *REFUSED) if any(name in vars(c) for c in own)]
+        if '__getitem__' in special: special.append('__iter__')   # It knows whether it has items, as a match has none
         return ['class', x.__name__, bases, special]
 
     def lend(self, x:Any)->dict[str, Any]:

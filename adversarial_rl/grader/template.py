@@ -368,21 +368,23 @@ class KeptCandidate(Kept):
 
 
 # %% ../../nbs/03_grader/06_template.ipynb #cb1e52b3
-def _judge_one(text:int, report:int, ask:int, hear:int)->str:
+def _judge_one(room:int, text:int, report:int, ask:int, hear:int)->str:
     "One program's tests, from reading them to the end of the report; the letter for the template."
     say, kinds = reporter(report), set()
     def note(kind, message='', seconds=0.):
         kinds.add(kind)
         say(kind, message, seconds)
     note('start')
-    judge(Link(hear, ask), Reader()(read_text(text).encode()), note)
+    judge(Link(hear, ask), Reader()(read_text(text).encode()), note, room)
     note('end')
     return 'g' if 'gone' in kinds else 'k'
 
 class Judge(Kept):
     "Judges programs whose tests are data."
     number, readers = 50, {}
-    def serve(self, order:None, fds:Sequence[int])->str: return _judge_one(*fds)
+    def serve(self, order:None, fds:Sequence[int])->str:
+        soft, _ = self.kernel.get(resource.RLIMIT_AS, (0, 0))
+        return _judge_one(max(0, soft - self.walls.mapped) * 3 // 4, *fds)
 
 class ScriptJudge(Judge):
     "Judges one program by one script; it is ended after that."

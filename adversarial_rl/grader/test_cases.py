@@ -275,6 +275,8 @@ def _to_form(x:ast.AST,            # An expression
         case ast.BinOp(op=op, left=left, right=right) if type(op).__name__ in FUNCTIONS:
             return apply(type(op).__name__, left, right)
         case ast.Compare(left=left, ops=ops, comparators=others):
+            is_any = any(isinstance(op, ast.Is | ast.IsNot) for op in ops)
+            if is_any and not any(isinstance(y, ast.Constant) for y in (left, *others)): raise ValueError('no data: is')
             return [word, form(left), *[[type(op).__name__, form(y)] for op, y in zip(ops, others)]]
         case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items): return apply(word, *items)
         case ast.Dict(keys=keys, values=values) if None not in keys:
@@ -384,14 +386,29 @@ def _provided(test:str, entry_points:tuple[str, ...])->list[str]:
     bound = x.own & x.used - x.defined - set(dir(builtins))
     return sorted(names_under_test(test) | bound, key=lambda name: (named_like_a_class(name), name))
 
+def _made(x:ast.AST)->Iterator[str]:
+    "Names that are called for a value, or for the items of a list and its like."
+    match x:
+        case ast.Call(ast.Name(name)): yield name
+        case ast.List(items) | ast.Tuple(items) | ast.Set(items) | ast.Dict(_, items):
+            for y in items: yield from _made(y)
+
+def _sides(x:ast.AST)->list[ast.expr]:
+    "What a part of a test compares or combines by an operator; what `in` asks is not compared itself."
+    def called(sides, is_call): return [y for y in sides if isinstance(y, ast.Call) is is_call]
+    match x:
+        case ast.Compare(left, [ast.In() | ast.NotIn()], [right]): return [left, *called([right], False)]
+        case ast.Compare(left, [ast.Is() | ast.IsNot()], _): return []
+        case ast.Compare(left, _, others): return [left, *others]
+        case ast.BinOp(left, op, right) if not isinstance(op, ast.Mod): return called([left, right], True)   # Of texts
+        case ast.Call(ast.Attribute(attr='assertEqual' | 'assertNotEqual'), args): return args[:2]
+    return []
+
 def _compares_made(tree:ast.Module, theirs:Collection[str], function:str)->bool: # Names of the program
     "Whether it compares what a class of the program makes, as in `f(1) == Point(1)`: no program can be asked for that."
     for x in ast.walk(tree):
-        match x:
-            case ast.Compare(left, [ast.Eq() | ast.NotEq() | ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE()], [right]):
-                called = [getattr(y.func, 'id', '') for y in (left, right) if isinstance(y, ast.Call)]
-                makers = [name for name in called if name in theirs and named_like_a_class(name)]
-                if len(makers) == 2 or makers and makers[0] != function: return True
+        makers = [{name for name in _made(y) if name in theirs and named_like_a_class(name)} for y in _sides(x)]
+        if sum(map(bool, makers)) > 1 or any(names - {function} for names in makers): return True
     return False
 
 def _plan(test:str, entry_points:tuple[str, ...], arrays:bool)->list|Script:
