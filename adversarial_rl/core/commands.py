@@ -4,7 +4,7 @@
 
 # %% auto #0
 __all__ = ['run_training', 'plan', 'run_inference', 'evaluate_mbpp', 'evaluate_tester', 'grpo_code_execution', 'grpo_code_game',
-           'spiral_self_play', 'Command', 'list_commands']
+           'spiral_self_play', 'Command']
 
 # %% ../../nbs/01_core/08_commands.ipynb #f5577452
 from dataclasses import dataclass
@@ -71,10 +71,3 @@ spiral_self_play = Command(
     'spiral_self_play', 'selfplay.spiral',
     ('selfplay.config.SpiralConfig', 'core.settings.PPOConfig', 'core.settings.EvaluationConfig'),
     'Train one policy in both roles of a board game by self-play.')
-
-# %% ../../nbs/01_core/08_commands.ipynb #5be0c7e2
-def list_commands():
-    "Print each command with the first sentence of its help."
-    for command in (c for c in globals().values() if isinstance(c, Command)):
-        print(f"{command.name}\n    {command.about.partition('. ')[0].rstrip('.')}")
-    print('python -m adversarial_rl.grader\n    Grade programs; needs no other package')
