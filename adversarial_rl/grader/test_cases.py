@@ -174,8 +174,9 @@ class Names(NamedTuple):
     defined:frozenset[str]   # Bound there by an import or a definition
     around:frozenset[str]    # Called with something other than literals
     modules:frozenset[str]   # Modules of the standard library, used without an import
+    first:str                # The builtin that is called first, '' if none is
 
-_NO_NAMES = Names(*[frozenset[str]()] * 5)
+_NO_NAMES = Names(frozenset(), frozenset(), frozenset(), frozenset(), frozenset(), '')
 
 def _scopes(table:symtable.SymbolTable)->Iterator[symtable.SymbolTable]:
     yield table
@@ -194,11 +195,14 @@ def names_in(test:str)->Names:
     own = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
     own |= {s.get_name() for t in tables for s in t.get_symbols() if s.is_declared_global() and s.is_assigned()}
     defined = {s.get_name() for s in top.get_symbols() if s.is_imported() or s.is_namespace()}
-    calls = [(x.func.id, x.args) for x in nodes if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)]
-    around = {name for name, args in calls if any(isinstance(y, ast.Name) for a in args for y in ast.walk(a))}
+    calls = [(x.func.id, x.args, (x.lineno, x.col_offset)) for x in nodes
+             if isinstance(x, ast.Call) and isinstance(x.func, ast.Name)]
+    called = [name for name, *_ in sorted(calls, key=lambda call: call[2]) if name not in own]
+    around = {name for name, args, _ in calls if any(isinstance(y, ast.Name) for a in args for y in ast.walk(a))}
     bases = {x.value.id for x in nodes if isinstance(x, ast.Attribute) and isinstance(x.value, ast.Name)}
-    modules = (bases & used & sys.stdlib_module_names) - {name for name, _ in calls} - own
-    return Names(*map(frozenset, (used, own, defined, around, modules)))
+    modules = (bases & used & sys.stdlib_module_names) - {name for name, *_ in calls} - own
+    first = next((name for name in called if hasattr(builtins, name)), '')
+    return Names(frozenset(used), frozenset(own), frozenset(defined), frozenset(around), frozenset(modules), first)
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #c0de0103
 @cache
@@ -211,7 +215,7 @@ ELSEWHERE = frozenset('np numpy pd pandas pytest approx raises'.split())   # Of 
 
 def _guess(x:Names)->frozenset[str]:
     "The program's names, where no entry point is stated: it has one that is not well known."
-    theirs = x.used - x.own - x.modules - set(dir(builtins))
+    theirs = x.used - x.own - x.modules - set(dir(builtins)) or {x.first} - {''}
     return frozenset(theirs - (x.around & library_names().keys() | WELL_KNOWN | ELSEWHERE) or theirs)
 
 # %% ../../nbs/03_grader/10_test_cases.ipynb #cf083650
