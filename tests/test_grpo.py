@@ -114,6 +114,13 @@ def test_all_weights_learn_without_an_adapter(tmp_path):
     assert 'model.safetensors' in names and 'adapter_config.json' not in names
 
 
+def test_an_adapter_is_held_near_the_base_model(tmp_path):
+    more = '--dtype bfloat16 --training_args.beta .1 --training_args.max_steps 3 --training_args.learning_rate 1e-2'
+    assert grpo.main(flags(grpo, tmp_path, *more.split())) == 0
+    distances = [r['kl'] for r in read_metrics(tmp_path/'metrics.jsonl') if 'kl' in r]
+    assert distances[0] == 0 < distances[-1]
+
+
 @pytest.mark.parametrize('number', [signal.SIGUSR1, signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_saves_and_ends(number, tmp_path):
     steps = ['--training_args.max_steps', '1000', '--training_args.save_steps', '1000']
