@@ -145,12 +145,13 @@ def set_chat_options(tokenizer,                 # Changed in place
 
 # %% ../../nbs/06_model/01_policy.ipynb #7a355e97
 class ValueHead(nn.Linear):
-    "Expected return of each state, `(..., hidden) -> (...)`, in float32, zero at first."
+    "Expected return of each state, `(..., hidden) -> (...)`, in float32, zero at first; a state's size does not count."
     def __init__(self, hidden:int):
         super().__init__(hidden, 1, dtype=torch.float32)
         for p in self.parameters(): nn.init.zeros_(p)
 
-    def forward(self, h:torch.Tensor)->torch.Tensor: return super().forward(h.detach().float()).squeeze(-1)
+    def forward(self, h:torch.Tensor)->torch.Tensor:
+        return super().forward(64 * nn.functional.normalize(h.detach().float(), p=1, dim=-1)).squeeze(-1)
 
 # %% ../../nbs/06_model/01_policy.ipynb #e416a336
 class _Scored(torch.autograd.Function):
