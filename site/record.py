@@ -2,14 +2,17 @@
 
 `python site/record.py training --game CHECKPOINTS --tic-tac-toe CHECKPOINTS --kuhn-poker CHECKPOINTS` takes the
 folders of checkpoints of run_training and spiral_self_play; `python site/record.py cheats` runs the programs of
-nbs/train/03 through its three graders; `python site/record.py rounds --model FOLDER` plays rounds with a real model.
+nbs/train/03 through its three graders; `python site/record.py rounds --model FOLDER` plays rounds with a real model;
+`python site/record.py picture` draws the opening round for sites that show a link as a picture.
 """
 import argparse
 import ast
 import contextlib
 import json
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -161,7 +164,8 @@ def as_shown(played, texts, titles):
     "One problem's round as the page shows it: its stages, and what play/round.js says of programs that it grades."
     (program,), (suite,), problem = played.programs, played.suites, played.problem
     reference = problem.reference_solution
-    stages = [dict(title=title, text=text.removeprefix('```python\n').rstrip('`\n')) for title, text in zip(titles, texts)]
+    texts = [text.removeprefix('```python\n').rstrip('`\n') for text in texts]
+    stages = [dict(title=title, text=text) for title, text in zip(titles, texts)]
     tests = [(t, v) for t, v, accepted in zip(suite.tests, suite.valid, suite.accepted) if accepted or not v]
     suite_rows = [dict(test=t, valid=v, program=did(program, t), reference=did(reference, t)) for t, v in tests]
     return dict(problem=dict(description=problem.description, reference=reference), stages=stages, graded=dict(
@@ -194,6 +198,40 @@ def record_rounds(options):
     (RECORDED/'rounds.json').write_text(json.dumps(shown, indent=1) + '\n')
 
 
+def opening(node):
+    "The round that the page opens with, played by the page's own code: the program, and both kinds of tests."
+    sys.path[:0] = [str(ROOT/'site'), str(ROOT/'site'/'python')]
+    import build
+    import in_page
+    with tempfile.TemporaryDirectory() as folder:
+        build.write_curriculum(tables := Path(folder)/'curriculum.json')
+        asked = dict(model=str(ROOT/'checkpoints'/'starter'), curriculum=json.loads(tables.read_text()))
+        Path(folder, 'asked.json').write_text(json.dumps(asked))
+        subprocess.run([node, ROOT/'tests'/'page'/'opening.mjs', folder], check=True)
+        played = json.loads(Path(folder, 'answered.json').read_text())
+    problem, found = in_page.problem(played['problem']), in_page.read(played['code'], played['testers'], 'f')
+    valid = [t for t in found['tests'] if t and in_page.run(problem['reference'], t)['state'] == 'passed']
+    rows = {name: [dict(test=t) | in_page.run(found['program'], t) for t in tests]
+            for name, tests in (('baseline', problem['tests']), ('valid', valid))}
+    return played | found | rows
+
+
+def record_picture(options):
+    "Draw opening.png, which the page's head names: the program, and the test that breaks it."
+    from matplotlib.figure import Figure
+    shown = opening('node')
+    broke = next(row for row in shown['valid'] if row['state'] != 'passed')
+    fig = Figure(figsize=(12, 6.3), facecolor='#fbfaf8')
+    def write(y, text, size, color='#1c2126', **kw): fig.text(.07, y, text, size=size, color=color, va='top', **kw)
+    write(.9, 'One model writes a program, another breaks it.', 29, weight='bold')
+    write(.77, shown['problem'], 21, '#5a646f')
+    write(.66, shown['program'].strip(), 20, family='monospace', linespacing=1.5)
+    write(.37, f'\N{CHECK MARK} passes all {len(shown["baseline"])} baseline tests', 22, '#00629b')
+    write(.27, f'\N{BALLOT X} {broke["test"].removeprefix("assert ")}: it returns {broke["answer"]}', 22, '#c04f00')
+    write(.13, 'adversarial_rl: play a round in your browser', 19, '#5a646f')
+    fig.savefig(RECORDED/'opening.png', dpi=100)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     commands = parser.add_subparsers(required=True)
@@ -202,6 +240,7 @@ def main():
         training.add_argument(f'--{name}', help='a folder of checkpoints')
     training.set_defaults(run=record_training)
     commands.add_parser('cheats').set_defaults(run=record_cheats)
+    commands.add_parser('picture').set_defaults(run=record_picture)
     rounds = commands.add_parser('rounds')
     rounds.add_argument('--model', required=True, help='a folder, such as one with Qwen2.5-Coder-0.5B-Instruct')
     rounds.add_argument('--seed', type=int, default=0, help='of what is sampled')

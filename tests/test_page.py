@@ -141,6 +141,15 @@ def test_curriculum_and_board_games_are_the_library_s(tmp_path):
         assert answer == pytest.approx(list(p.values()), abs=1e-4), board
 
 
+@needs_node
+def test_the_opening_round_is_broken_by_a_test_that_the_baseline_lacks():
+    "At the best step of training; after new recordings, another round has to be found."
+    played = record.opening(NODE)
+    assert played['step'] == max(TRAINED['game'], key=lambda row: row['solved'])['step']
+    assert played['baseline'] and all(row['state'] == 'passed' for row in played['baseline'])
+    assert any(row['state'] == 'failed' for row in played['valid'])
+
+
 def test_recorded_verdicts_are_those_of_today():
     "The gallery's programs are those of the notebook, and the grader still rejects each of them."
     from adversarial_rl.grader.grading import grade
@@ -152,11 +161,12 @@ def test_recorded_verdicts_are_those_of_today():
 
 
 def test_the_page_is_small_and_loads_only_its_own_files(tmp_path):
-    "Under two megabytes; no address outside but links that a reader may follow."
+    "About two megabytes; no address outside but links that a reader may follow, and what other sites show of it."
     assert build.build(tmp_path/'page', pyodide=False) < build.MOST
     for path in (tmp_path/'page').rglob('*'):
         if path.suffix not in ('.html', '.css', '.js', '.py'): continue
-        outside = re.findall(r'https?://[^\s"\'<>)]+', re.sub(r'<a [^>]*href="[^"]+"', '', path.read_text()))
+        own = re.sub(r'<a [^>]*href="[^"]+"|<meta property="og:[^>]+', '', path.read_text())
+        outside = re.findall(r'https?://[^\s"\'<>)]+', own)
         assert not outside, path
         assert path.suffix == '.css' or len(path.read_text().splitlines()) < 260, f'{path}: two ideas in one file'
 
