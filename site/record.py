@@ -223,7 +223,7 @@ def record_picture(options):
     broke = next(row for row in shown['valid'] if row['state'] != 'passed')
     fig = Figure(figsize=(12, 6.3), facecolor='#fbfaf8')
     def write(y, text, size, color='#1c2126', **kw): fig.text(.07, y, text, size=size, color=color, va='top', **kw)
-    write(.9, 'One model writes a program, another breaks it.', 29, weight='bold')
+    write(.9, 'One model writes a program, another breaks it.', 27, weight='bold')
     write(.77, shown['problem'], 21, '#5a646f')
     write(.66, shown['program'].strip(), 20, family='monospace', linespacing=1.5)
     write(.37, f'\N{CHECK MARK} passes all {len(shown["baseline"])} baseline tests', 22, '#00629b')

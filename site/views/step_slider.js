@@ -40,6 +40,6 @@ export class StepSlider {
     const { step } = this.step;
     this.text.textContent = `${step} steps: ${this.figure(this.step)}`;
     this.input.setAttribute('aria-valuetext', this.text.textContent);
-    this.button.hidden = this.input.value === this.input.max;
+    this.button.disabled = this.input.value === this.input.max;
   }
 }
