@@ -60,17 +60,17 @@ const PARTS = {
   real: async () => showReal(find('#rounds'), await json('recorded/rounds.json')),
 };
 const made = new Map();
-let name = 'round';
+let current = 'round';
 
 async function show() {
-  const [part, query] = location.hash.slice(1).split('?');
-  if (part in PARTS) name = part;
+  const [asked, query] = location.hash.slice(1).split('?');
+  const name = (current = Object.hasOwn(PARTS, asked) ? asked : current);
   const opens = name === 'round' && (query !== undefined || !made.has(name));
   find('#trouble').hidden = true;
-  for (const other of Object.keys(PARTS)) {
-    find(`#${other}`).hidden = other !== name;
-    const link = find(`nav a[href="#${other}"]`);
-    other === name ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
+  for (const part of Object.keys(PARTS)) {
+    find(`#${part}`).hidden = part !== name;
+    const link = find(`nav a[href="#${part}"]`);
+    part === name ? link.setAttribute('aria-current', 'page') : link.removeAttribute('aria-current');
   }
   window.scrollTo(0, 0);
   if (!made.has(name)) made.set(name, PARTS[name]());

@@ -85,7 +85,8 @@ export class Curriculum {
   }
 }
 
-const wordsOf = (text) => new Set((text.toLowerCase().match(/[a-z]+|\d+/g) ?? []).map((word) => word.replace(/s$/, '')));
+const wordsOf = (text) =>
+  new Set((text.toLowerCase().match(/[a-z]+|\d+/g) ?? []).map((word) => word.replace(/s$/, '')));
 
 function guess(text) {
   if (/\bif\b.*\b[ab]\b/i.test(text)) return 'def f(a, b):';

@@ -27,6 +27,7 @@ export class RoundView {
 
   // Writes the round on show into the address.
   async copy() {
+    if (!this.now) return; // Nothing is on show yet
     const { problem, settings, step } = this.now;
     const say = this.forks.map(({ place, id }) => [place, id]);
     const test = this.verdict.own?.broke ?? '';

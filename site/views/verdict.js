@@ -26,6 +26,7 @@ export class VerdictView {
   // `test` is a reader's, from the address.
   async show(round, test = '') {
     const turn = ++this.turn;
+    this.own = null;
     if (!this.drawn) this.box.replaceChildren(el('section', { class: 'panel' }, this.loaded, this.bar));
     else this.box.setAttribute('aria-busy', 'true');
     try {
@@ -90,7 +91,11 @@ function square({ test, program }) {
 }
 
 // The discriminator's tests, and what both players earn.
-export function testsPanel({ reference }, { suite, unreadable, copies }, { generator, discriminator, broken, validity }) {
+export function testsPanel(
+  { reference },
+  { suite, unreadable, copies },
+  { generator, discriminator, broken, validity },
+) {
   const rest = [
     copies && `${copies} more ${copies > 1 ? 'are copies' : 'is a copy'}.`,
     unreadable && `${unreadable} could not be read.`,
