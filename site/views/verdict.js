@@ -99,6 +99,7 @@ export function testsPanel(
   const rest = [
     copies && `${copies} more ${copies > 1 ? 'are copies' : 'is a copy'}.`,
     unreadable && `${unreadable} could not be read.`,
+    !suite.length && !unreadable && 'It wrote none that could be read.',
   ];
   const [earns, failed, valid] = [discriminator, broken, validity].map((x) => x.toFixed(2));
   const earned = el(
