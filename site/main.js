@@ -6,6 +6,7 @@ import { Python } from './python/python.js';
 import { showCheats } from './views/cheats.js';
 import { find } from './views/dom.js';
 import { KuhnPoker } from './views/kuhn_poker.js';
+import { showReal } from './views/real.js';
 import { RoundView } from './views/round.js';
 import { TicTacToe } from './views/tic_tac_toe.js';
 
@@ -56,11 +57,16 @@ const PARTS = {
   round: async () => makeRound(await recorded),
   boards: async () => makeBoards(await recorded),
   cheats: async () => showCheats(find('#gallery'), await json('recorded/cheats.json')),
+  real: async () => showReal(find('#rounds'), await json('recorded/rounds.json')),
 };
 const made = new Map();
+let current = 'round';
 
 async function show() {
-  const name = location.hash.slice(1) in PARTS ? location.hash.slice(1) : 'round';
+  const [asked, query] = location.hash.slice(1).split('?');
+  const name = (current = Object.hasOwn(PARTS, asked) ? asked : current);
+  const opens = name === 'round' && (query !== undefined || !made.has(name));
+  find('#trouble').hidden = true;
   for (const part of Object.keys(PARTS)) {
     find(`#${part}`).hidden = part !== name;
     const link = find(`nav a[href="#${part}"]`);
@@ -69,7 +75,8 @@ async function show() {
   window.scrollTo(0, 0);
   if (!made.has(name)) made.set(name, PARTS[name]());
   try {
-    await made.get(name);
+    const shown = await made.get(name);
+    if (opens) shown.open(query);
     document.body.dataset.ready = name;
   } catch (error) {
     made.delete(name);

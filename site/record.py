@@ -2,19 +2,24 @@
 
 `python site/record.py training --game CHECKPOINTS --tic-tac-toe CHECKPOINTS --kuhn-poker CHECKPOINTS` takes the
 folders of checkpoints of run_training and spiral_self_play; `python site/record.py cheats` runs the programs of
-nbs/train/03 through its three graders.
+nbs/train/03 through its three graders; `python site/record.py rounds --model FOLDER` plays rounds with a real model;
+`python site/record.py picture` draws the opening round for sites that show a link as a picture.
 """
 import argparse
+import ast
 import contextlib
 import json
 import re
+import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORDED = ROOT/'site'/'recorded'
 sys.path.insert(0, str(ROOT))
 
+ROUNDS = 24  # Played, of which three are shown
 RANK = 8    # Of the adapters in the page; those of a training have 16
 SHOWN = dict(game=5, tic_tac_toe=5, kuhn_poker=3)   # Steps on a slider, the untrained model included
 
@@ -144,6 +149,89 @@ def record_cheats(options):
     (RECORDED/'cheats.json').write_text(json.dumps(dict(tests=space['TESTS'], programs=programs), indent=1) + '\n')
 
 
+def did(program, test):
+    "What one program does on one test, in the words of in_page.run; the project's grader runs it."
+    from adversarial_rl.grader.grading import grade
+    asserted = ast.parse(test).body[0].test
+    call = ast.unparse(asserted.left if isinstance(asserted, ast.Compare) else asserted)
+    outcome, answer = grade(program, [test]), grade(program, [call])
+    state = dict(success='passed', assertion_failure='failed', timeout='timeout').get(outcome.kind, 'error')
+    said = (answer.messages or (answer.message,))[0] if state in ('passed', 'failed') else outcome.message
+    return dict(state=state, answer='stopped after ten seconds' if state == 'timeout' else said[:90])
+
+
+def as_shown(played, texts, titles):
+    "One problem's round as the page shows it: its stages, and what play/round.js says of programs that it grades."
+    (program,), (suite,), problem = played.programs, played.suites, played.problem
+    reference = problem.reference_solution
+    texts = [text.removeprefix('```python\n').rstrip('`\n') for text in texts]
+    stages = [dict(title=title, text=text) for title, text in zip(titles, texts)]
+    tests = [(t, v) for t, v, accepted in zip(suite.tests, suite.valid, suite.accepted) if accepted or not v]
+    suite_rows = [dict(test=t, valid=v, program=did(program, t), reference=did(reference, t)) for t, v in tests]
+    return dict(problem=dict(description=problem.description, reference=reference), stages=stages, graded=dict(
+        program=program, baseline=[dict(test=t, program=did(program, t)) for t in problem.baseline_tests],
+        suite=suite_rows, unreadable=0, copies=len(suite.tests) - len(tests)))
+
+
+def record_rounds(options):
+    "Write rounds.json: the first rounds of each kind, by whether the baseline and the discriminator's tests hold."
+    import torch
+
+    from adversarial_rl.core.settings import TrainingConfig
+    from adversarial_rl.game.round import play_round, RoundPlan
+    from adversarial_rl.model.players import make_players
+    from adversarial_rl.problems.curriculum import starter_problems
+    limits = dict(informal=192, structured=224, pseudocode=192, constraints=224, code=256, tests=192)
+    config = TrainingConfig(generator_model=options.model, discriminator_model=options.model, max_new_tokens=limits)
+    generator, discriminator = make_players(config, 'cpu', 'bfloat16')
+    problems = starter_problems('held_out', ROUNDS)
+    rng = torch.Generator().manual_seed(options.seed)
+    played = play_round(generator, discriminator, problems, RoundPlan(1, 1), rng=rng)
+    kinds = {}
+    for i, x in enumerate(played.problems):
+        verdict = x.verdicts[0]
+        solved, broken = all(verdict.baseline), not all(verdict.suites.values())
+        texts = [generator.answers(played.generator_transcripts, k)[i] for k in range(len(generator.stages))]
+        kinds.setdefault((solved, broken), as_shown(x, texts, [stage.title for stage in generator.stages]))
+        print(f'baseline {verdict.baseline}, tests {list(verdict.suites.values())}', flush=True)
+    shown = [kinds[k] for k in ((True, True), (False, True), (True, False), (False, False)) if k in kinds][:3]
+    (RECORDED/'rounds.json').write_text(json.dumps(shown, indent=1) + '\n')
+
+
+def opening(node):
+    "The round that the page opens with, played by the page's own code: the program, and both kinds of tests."
+    sys.path[:0] = [str(ROOT/'site'), str(ROOT/'site'/'python')]
+    import build
+    import in_page
+    with tempfile.TemporaryDirectory() as folder:
+        build.write_curriculum(tables := Path(folder)/'curriculum.json')
+        asked = dict(model=str(ROOT/'checkpoints'/'starter'), curriculum=json.loads(tables.read_text()))
+        Path(folder, 'asked.json').write_text(json.dumps(asked))
+        subprocess.run([node, ROOT/'tests'/'page'/'opening.mjs', folder], check=True)
+        played = json.loads(Path(folder, 'answered.json').read_text())
+    problem, found = in_page.problem(played['problem']), in_page.read(played['code'], played['testers'], 'f')
+    valid = [t for t in found['tests'] if t and in_page.run(problem['reference'], t)['state'] == 'passed']
+    rows = {name: [dict(test=t) | in_page.run(found['program'], t) for t in tests]
+            for name, tests in (('baseline', problem['tests']), ('valid', valid))}
+    return played | found | rows
+
+
+def record_picture(options):
+    "Draw opening.png, which the page's head names: the program, and the test that breaks it."
+    from matplotlib.figure import Figure
+    shown = opening('node')
+    broke = next(row for row in shown['valid'] if row['state'] != 'passed')
+    fig = Figure(figsize=(12, 6.3), facecolor='#fbfaf8')
+    def write(y, text, size, color='#1c2126', **kw): fig.text(.07, y, text, size=size, color=color, va='top', **kw)
+    write(.9, 'One model writes a program, another breaks it.', 27, weight='bold')
+    write(.77, shown['problem'], 21, '#5a646f')
+    write(.66, shown['program'].strip(), 20, family='monospace', linespacing=1.5)
+    write(.37, f'\N{CHECK MARK} passes all {len(shown["baseline"])} baseline tests', 22, '#00629b')
+    write(.27, f'\N{BALLOT X} {broke["test"].removeprefix("assert ")}: it returns {broke["answer"]}', 22, '#c04f00')
+    write(.13, 'adversarial_rl: play a round in your browser', 19, '#5a646f')
+    fig.savefig(RECORDED/'opening.png', dpi=100)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     commands = parser.add_subparsers(required=True)
@@ -152,6 +240,11 @@ def main():
         training.add_argument(f'--{name}', help='a folder of checkpoints')
     training.set_defaults(run=record_training)
     commands.add_parser('cheats').set_defaults(run=record_cheats)
+    commands.add_parser('picture').set_defaults(run=record_picture)
+    rounds = commands.add_parser('rounds')
+    rounds.add_argument('--model', required=True, help='a folder, such as one with Qwen2.5-Coder-0.5B-Instruct')
+    rounds.add_argument('--seed', type=int, default=0, help='of what is sampled')
+    rounds.set_defaults(run=record_rounds)
     options = parser.parse_args()
     options.run(options)
 

@@ -141,6 +141,15 @@ def test_curriculum_and_board_games_are_the_library_s(tmp_path):
         assert answer == pytest.approx(list(p.values()), abs=1e-4), board
 
 
+@needs_node
+def test_the_opening_round_is_broken_by_a_test_that_the_baseline_lacks():
+    "At the best step of training; after new recordings, another round has to be found."
+    played = record.opening(NODE)
+    assert played['step'] == max(TRAINED['game'], key=lambda row: row['solved'])['step']
+    assert played['baseline'] and all(row['state'] == 'passed' for row in played['baseline'])
+    assert any(row['state'] == 'failed' for row in played['valid'])
+
+
 def test_recorded_verdicts_are_those_of_today():
     "The gallery's programs are those of the notebook, and the grader still rejects each of them."
     from adversarial_rl.grader.grading import grade
@@ -152,11 +161,12 @@ def test_recorded_verdicts_are_those_of_today():
 
 
 def test_the_page_is_small_and_loads_only_its_own_files(tmp_path):
-    "Under two megabytes; no address outside but links that a reader may follow."
+    "About two megabytes; no address outside but links that a reader may follow, and what other sites show of it."
     assert build.build(tmp_path/'page', pyodide=False) < build.MOST
     for path in (tmp_path/'page').rglob('*'):
         if path.suffix not in ('.html', '.css', '.js', '.py'): continue
-        outside = re.findall(r'https?://[^\s"\'<>)]+', re.sub(r'<a [^>]*href="[^"]+"', '', path.read_text()))
+        own = re.sub(r'<a [^>]*href="[^"]+"|<meta property="og:[^>]+', '', path.read_text())
+        outside = re.findall(r'https?://[^\s"\'<>)]+', own)
         assert not outside, path
         assert path.suffix == '.css' or len(path.read_text().splitlines()) < 260, f'{path}: two ideas in one file'
 
@@ -248,6 +258,66 @@ def test_a_round_is_played_forked_and_broken(page):
     until(page, 'before => document.querySelector("#verdict").innerHTML === before', verdict)
 
 
+def test_an_address_shows_a_round_again(page, address):
+    "With the reader's breaking test, and with a forced word; a wrong address shows the opening round and a line."
+    def copied():
+        page.click('#copy')
+        until(page, 'document.querySelector("#copy").textContent !== "Copy link"')
+        return page.url
+    page.wait_for_selector('.squares span')
+    assert page.locator('.big').inner_text().startswith('Broken, though it passes')
+    opening = stages_shown(page)
+    page.fill('#own-test', 'f([9, 5, 2, 5])')
+    page.keyboard.press('Enter')
+    until(page, 'document.querySelector("#own-status").textContent === "It holds. Try an empty input, or a number that '
+                'the words name."')
+    assert 'test=&' in copied() + '&'   # It broke nothing
+    page.fill('#own-test', 'f([5, 1])')
+    page.keyboard.press('Enter')
+    until(page, 'document.querySelector("#own-status").textContent === "You broke it."')
+    broken = copied()
+    page.locator('.word').first.click()
+    page.locator('#alternatives button:not([aria-current])').first.click()
+    forked, other = copied(), stages_shown(page)
+    assert broken != forked and other != opening
+    page.goto(broken)
+    until(page, 'document.querySelector("#own-status")?.textContent === "You broke it."')
+    assert stages_shown(page) == opening and page.locator('#own-test').input_value() == 'f([5, 1])'
+    page.goto(forked)
+    page.wait_for_selector('#fork:not([hidden])')
+    assert stages_shown(page) == other
+    for wrong in ('step=7', 'say=900:1', 'say=x', 'problem=', 'tempo=1'):
+        page.goto(f'{address}#round?{wrong}')
+        page.wait_for_selector('#trouble:not([hidden])')
+        until(page, 'x => document.querySelector("#stages").innerText.includes(x)', 'Drop each 5')
+        assert stages_shown(page) == opening
+    page.goto(f'{address}#round?problem=Return+the+sum+of+xs')
+    page.wait_for_selector('#trouble', state='hidden')
+
+
+def test_words_of_no_problem_lead_to_the_nearest_one(page):
+    page.fill('#description', 'what is the sum of even numbers?')
+    page.keyboard.press('Enter')
+    page.click('#nearest button')
+    assert page.locator('#description').input_value() == 'Return the sum of the even numbers in xs.'
+    page.wait_for_selector('#nearest', state='hidden')
+    page.fill('#description', '¿qué?')
+    page.keyboard.press('Enter')
+    until(page, 'document.querySelector("#split").textContent === "not in the curriculum"')
+    assert not page.locator('#nearest').is_visible()   # No shared word, no guess
+
+
+def test_recorded_rounds_of_a_real_model_are_shown(page):
+    page.click('nav a[href="#real"]')
+    page.wait_for_selector('body[data-ready=real]')
+    rounds = json.loads((record.RECORDED/'rounds.json').read_text())
+    assert page.locator('#rounds article').count() == len(rounds) >= 2
+    assert page.locator('#rounds .stages li').count() == 5 * len(rounds)
+    page.locator('#rounds article a').first.click()
+    page.wait_for_selector('body[data-ready=round]')
+    assert page.locator('#description').input_value() == rounds[0]['problem']['description']
+
+
 def test_board_games_are_played_to_the_end(page):
     page.click('nav a[href="#boards"]')
     page.wait_for_selector('body[data-ready=boards]')
@@ -266,6 +336,9 @@ def test_board_games_are_played_to_the_end(page):
         page.locator('#kuhn-poker').get_by_role('button', name='Next hand').click()
     assert '2 hands' in page.locator('#kuhn-poker').inner_text()
     before = page.locator('#kuhn-poker table').inner_text()
-    page.locator('#kuhn-poker input[type=range]').focus()
-    page.keyboard.press('Home')
+    train, slider = (page.locator(f'#kuhn-poker {name}') for name in ('button:text("Train it")', 'input[type=range]'))
+    assert slider.input_value() == '0'
+    train.click()
+    until(page, 'document.querySelector("#kuhn-poker button").disabled')
+    assert slider.input_value() == slider.get_attribute('max')
     until(page, 'x => document.querySelector("#kuhn-poker table").innerText !== x', before)

@@ -55,6 +55,22 @@ export class Curriculum {
     );
   }
 
+  // The problem that shares most words with a text, rare words counting more; undefined where they share none.
+  nearest(text) {
+    const asked = wordsOf(text);
+    const all = [...this.known.values()].map((problem) => ({ problem, words: wordsOf(problem.description) }));
+    const count = new Map();
+    for (const { words } of all) for (const word of words) count.set(word, (count.get(word) ?? 0) + 1);
+    const weight = (words) => words.reduce((sum, word) => sum + Math.log(all.length / count.get(word)), 0);
+    let [nearest, most] = [undefined, 0];
+    for (const { problem, words } of all) {
+      const shared = weight([...words].filter((word) => asked.has(word)));
+      const score = shared / (weight([...words]) + weight([...asked].filter((word) => count.has(word))));
+      if (score > most) [nearest, most] = [problem, score];
+    }
+    return nearest;
+  }
+
   any(chance) {
     return this.heldOut[Math.floor(chance * this.heldOut.length)];
   }
@@ -68,6 +84,9 @@ export class Curriculum {
     );
   }
 }
+
+const wordsOf = (text) =>
+  new Set((text.toLowerCase().match(/[a-z]+|\d+/g) ?? []).map((word) => word.replace(/s$/, '')));
 
 function guess(text) {
   if (/\bif\b.*\b[ab]\b/i.test(text)) return 'def f(a, b):';

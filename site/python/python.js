@@ -9,6 +9,7 @@ export class Python {
   constructor() {
     this.waiting = new Map(); // Number of a question -> {resolve, reject, timer}
     this.asked = 0;
+    this.onload = () => {}; // Called with the bytes that have arrived, and how many there are
     this.start();
   }
 
@@ -17,6 +18,7 @@ export class Python {
     this.ready = new Promise((resolve, reject) => {
       this.worker.onmessage = ({ data }) => {
         if ('ready' in data) data.ready ? resolve() : reject(new Error(data.message));
+        else if ('loaded' in data) this.onload(data.loaded, data.total);
         else this.settle(data);
       };
       this.worker.onerror = (event) => reject(new Error(event.message || 'the worker did not start'));

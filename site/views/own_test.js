@@ -6,8 +6,9 @@ import { testRow } from './test_rows.js';
 const EXAMPLES = { 'def f(n):': 'f(5)', 'def f(s):': "f('ABBA')", 'def f(a, b):': 'f(2, 2)' };
 
 export class OwnTest {
-  constructor(python, problem, program) {
-    Object.assign(this, { python, problem, program });
+  // `test` is one that an address names; it is submitted.
+  constructor(python, problem, program, test) {
+    Object.assign(this, { python, problem, program, broke: '' });
     this.input = el('input', {
       id: 'own-test',
       class: 'code',
@@ -22,11 +23,13 @@ export class OwnTest {
       : 'Write an assertion, such as assert f([1]) == 1.';
     this.rows = el('ul', { class: 'tests', id: 'own-tests' });
     const onsubmit = (event) => {
-      event.preventDefault();
+      event?.preventDefault();
       this.submit().catch((error) => this.say(error.message, true));
     };
     const form = el('form', { class: 'line own', autocomplete: 'off', onsubmit }, this.input, el('button', {}, 'Test'));
     this.box = el('section', { class: 'panel' }, el('h2', {}, 'Break it yourself'), form, this.status, this.rows);
+    this.input.value = test;
+    if (test) onsubmit();
   }
 
   async submit() {
@@ -36,7 +39,10 @@ export class OwnTest {
     const row = await gradeTest(this.python, this.program, this.problem, found.test);
     this.rows.prepend(testRow(row));
     if (row.valid === false) return this.say('The reference fails this test, so it does not count.');
-    if (row.program.state !== 'passed') return this.say('You broke it.', true);
+    if (row.program.state !== 'passed') {
+      this.broke = text; // For a link to the round
+      return this.say('You broke it.', true);
+    }
     return this.say('It holds. Try an empty input, or a number that the words name.');
   }
 

@@ -20,6 +20,7 @@ export class ProblemForm {
     });
     this.input.addEventListener('input', () => this.fit());
     window.addEventListener('resize', () => this.fit());
+    find('#nearest button').addEventListener('click', () => this.set(curriculum.nearest(this.input.value)));
     find('#another').addEventListener('click', () => this.set(curriculum.any(Math.random())));
     find('#again').addEventListener('click', () => this.changed((this.seed += 1)));
     this.slider('#step', () => this.showStep());
@@ -27,8 +28,6 @@ export class ProblemForm {
     find('#step').max = steps.length - 1;
     find('#step').disabled = steps.length < 2;
     this.makeComposer();
-    this.showStep();
-    this.showTemperature();
   }
 
   get problem() {
@@ -51,9 +50,18 @@ export class ProblemForm {
 
   set(problem) {
     this.input.value = problem.description;
-    this.fit();
     if (find('#compose').open) this.showComposition(problem);
     this.changed();
+  }
+
+  // A round from an address.
+  open({ problem, step, seed, temperature }) {
+    this.seed = seed;
+    find('#step').value = this.steps.findIndex((row) => row.step === step);
+    find('#temperature').value = temperature;
+    this.showStep();
+    this.showTemperature();
+    this.set({ description: problem });
   }
 
   // The field is as high as its text.
@@ -63,7 +71,12 @@ export class ProblemForm {
   }
 
   changed() {
-    find('#split').textContent = SPLITS[this.problem.split];
+    const { split, description } = this.problem;
+    const nearest = split || !description ? null : this.curriculum.nearest(description);
+    this.fit();
+    find('#split').textContent = SPLITS[split];
+    find('#nearest').hidden = !nearest;
+    if (nearest) find('#nearest button').textContent = nearest.description;
     this.onchange(this);
   }
 

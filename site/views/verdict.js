@@ -16,19 +16,33 @@ export class VerdictView {
   constructor(python) {
     this.python = python;
     this.box = find('#verdict');
+    this.bar = el('progress', { 'aria-label': 'Python' });
+    this.loaded = el('p', { class: 'note' });
+    this.showLoaded(0, 0);
+    python.onload = (bytes, total) => this.showLoaded(bytes, total);
     this.turn = 0; // Of the round on show; an earlier round's results come too late
   }
 
-  async show(round) {
+  // `test` is a reader's, from the address.
+  async show(round, test = '') {
     const turn = ++this.turn;
-    if (!this.drawn) this.box.replaceChildren(el('p', { class: 'note' }, 'Python is starting, once…'));
+    this.own = null;
+    if (!this.drawn) this.box.replaceChildren(el('section', { class: 'panel' }, this.loaded, this.bar));
     else this.box.setAttribute('aria-busy', 'true');
     try {
       const graded = await grade(this.python, round);
-      if (turn === this.turn) this.draw(round.problem, graded);
+      if (turn === this.turn) this.draw(round.problem, graded, test);
     } catch (error) {
       if (turn === this.turn) this.fail(error);
     }
+  }
+
+  showLoaded(bytes, total) {
+    const [some, all] = [bytes, total].map((x) => (x / 1e6).toFixed(1));
+    const now = bytes < total ? `is loading: ${some} of ${all} MB` : 'is starting';
+    this.loaded.textContent = `Python, which runs the programs, ${now}. Meanwhile, read or change what they say.`;
+    if (bytes < total) Object.assign(this.bar, { max: total, value: bytes });
+    else this.bar.removeAttribute('value');
   }
 
   fail(error) {
@@ -37,25 +51,27 @@ export class VerdictView {
     this.box.replaceChildren(el('p', { class: 'panel note wrong' }, text));
   }
 
-  draw(problem, graded) {
+  draw(problem, graded, test) {
     const earned = rewards(graded);
+    this.own = new OwnTest(this.python, problem, graded.program, test);
     this.drawn = true;
     this.box.removeAttribute('aria-busy');
     this.box.replaceChildren(
       programPanel(graded, earned),
       testsPanel(problem, graded, earned),
-      new OwnTest(this.python, problem, graded.program).box,
+      this.own.box,
       el('p', { class: 'note' }, SANDBOX),
     );
   }
 }
 
 // The program on the problem's own tests.
-function programPanel({ baseline, program }, { solved, passedBaseline }) {
+export function programPanel({ baseline, program }, { solved, passedBaseline, broken }) {
   const n = baseline.length;
   const failed = `It fails ${n - passedBaseline} of ${n} baseline tests`;
-  const text = !n ? 'A problem without a reference' : solved ? `Solved: it passes all ${n} baseline tests` : failed;
-  const colour = !n ? '' : solved ? 'good' : 'bad';
+  const passed = `${broken ? 'Broken, though' : 'Solved:'} it passes all ${n} baseline tests`;
+  const text = !n ? 'A problem without a reference' : solved ? passed : failed;
+  const colour = !n ? '' : solved && !broken ? 'good' : 'bad';
   find('#spoken').textContent = text;
   const summary = el('summary', {}, 'The tests and the answers');
   return el(
@@ -75,10 +91,15 @@ function square({ test, program }) {
 }
 
 // The discriminator's tests, and what both players earn.
-function testsPanel({ reference }, { suite, unreadable, copies }, { generator, discriminator, broken, validity }) {
+export function testsPanel(
+  { reference },
+  { suite, unreadable, copies },
+  { generator, discriminator, broken, validity },
+) {
   const rest = [
     copies && `${copies} more ${copies > 1 ? 'are copies' : 'is a copy'}.`,
     unreadable && `${unreadable} could not be read.`,
+    !suite.length && !unreadable && 'It wrote none that could be read.',
   ];
   const [earns, failed, valid] = [discriminator, broken, validity].map((x) => x.toFixed(2));
   const earned = el(

@@ -11,4 +11,5 @@ const read = async (path) => {
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
 };
 const base = await Model.load(asked.model, read);
-export const model = asked.adapter ? base.with(readSafetensors(await read(asked.adapter))) : base;
+export const trained = async (adapter) => base.with(readSafetensors(await read(adapter)));
+export const model = asked.adapter ? await trained(asked.adapter) : base;
