@@ -50,13 +50,15 @@ def test_the_five_stages_train_one_by_one_and_go_on(trained):
     assert after['held_out'] == before['held_out']
 
 
-def test_a_checkpoint_solves_problems(trained):
+def test_a_checkpoint_solves_problems(trained, tmp_path):
     best = trained/'checkpoints'/'checkpoint_best.pt'
     said = run('run_inference', '--checkpoint', best, '--problem', 'Return the sum of two numbers', '--signature',
                'def add(a, b):', '--tests', 'assert add(2,3)==5;assert add(0,0)==0', '--execute-tests', '--device',
                'cpu', '--max-tokens', '16', '--output', trained/'answer.json')
     assert 'Executable code' in said and (trained/'answer.json').exists()
-    run('run_inference', '--checkpoint', best, '--batch', '--problems-file', 'data/example_problems.json',
+    three = json.loads(Path(__file__).parents[1].joinpath('data', 'example_problems.json').read_text())['problems'][:3]
+    (tmp_path/'three.json').write_text(json.dumps(dict(problems=three)))
+    run('run_inference', '--checkpoint', best, '--batch', '--problems-file', tmp_path/'three.json',
         '--execute-tests', '--device', 'cpu', '--max-tokens', '8', '--output', trained/'batch.json')
 
 
