@@ -201,3 +201,10 @@ def test_self_play_takes_the_layout_of_the_other_trainers(somewhere):
     s, ppo, evaluation = parse_config([SpiralConfig, PPOConfig, EvaluationConfig], ['--config', 'run.yaml'], '')
     assert (s.model, s.steps, s.games_per_step, ppo.learning_rate) == ('starter_games', 90, 8, 2e-5)
     assert evaluation.mbpp_eval_num_questions == 5
+
+
+@pytest.mark.parametrize('text', ['modules:', 'modules: true', 'stages: 5', 'stages: {code: 1}'])
+def test_a_value_that_is_no_list_is_one_line(text, somewhere):
+    (somewhere/'run.yaml').write_text(text)
+    with pytest.raises(UsageError, match='must be single values'):
+        parse_config([TrainingConfig], ['--config', 'run.yaml'], '')

@@ -187,3 +187,16 @@ def test_the_source_distribution_holds_the_notebooks(tmp_path):
         held = {name.partition('/')[2] for name in archive.getnames()}
     notebooks = {str(p.relative_to(root)) for p in (root/'nbs').rglob('*.ipynb') if '.ipynb_checkpoints' not in p.parts}
     assert notebooks and not notebooks - held
+
+
+@pytest.mark.parametrize('text', ['{', '[]', '{"base_model_name_or_path": "."}'])
+def test_an_adapter_whose_description_is_no_description_is_one_line(text, tmp_path):
+    (tmp_path/'adapter_config.json').write_text(text)
+    assert 'model folder .' in refused('run_training', '--generator-model', '.', '--discriminator-model', '.',
+                                                   '--device', 'cpu', cwd=tmp_path)
+
+
+def test_a_description_of_a_checkpoint_that_is_nested_too_deep_is_left_out(tmp_path):
+    (tmp_path/'checkpoint_1.pt').touch()
+    (tmp_path/'checkpoint_1.json').write_text('[' * 100_000)
+    assert checkpoints(tmp_path) == []

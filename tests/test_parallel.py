@@ -116,8 +116,8 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
     monkeypatch.setattr(accelerate, 'PartialState', state)
     monkeypatch.setattr(torch.cuda, 'is_available', lambda: gpus > 0)
     monkeypatch.setattr(torch.cuda, 'device_count', lambda: gpus)
-    monkeypatch.setenv('WORLD_SIZE', '2')
-    monkeypatch.setenv('LOCAL_WORLD_SIZE', '2')
+    for name, value in dict(WORLD_SIZE=2, LOCAL_WORLD_SIZE=2, RANK=0, MASTER_ADDR='localhost', MASTER_PORT=1).items():
+        monkeypatch.setenv(name, str(value))
     with mock.patch.dict(parallel._process):
         if message:
             with pytest.raises(UsageError, match=re.escape(message)): parallel.join(device)
@@ -125,3 +125,9 @@ def test_each_process_has_a_gpu_of_its_own_or_none_has(monkeypatch, device, gpus
             parallel.join(device)
             assert (parallel.world(), parallel.is_first_process()) == (2, False)
     assert asked == ([] if message else [device == 'cpu' or not gpus])
+
+
+@pytest.mark.parametrize('size', ['two', '2'])
+def test_a_world_without_a_launcher_is_one_line(monkeypatch, size):
+    monkeypatch.setenv('WORLD_SIZE', size)
+    with pytest.raises(UsageError, match=f'WORLD_SIZE is {size}, and no launcher'): parallel.join()

@@ -73,6 +73,7 @@ def _converted(value:Any, kind:Any)->Any:
     "A text or a value of a YAML file as a setting's type; raises `KeyError` or `ValueError`."
     if kind is bool: return _SWITCH[str(value).lower()]
     if get_origin(kind) is Sequence:
+        if not isinstance(value, (list, str)): raise ValueError
         values = value if isinstance(value, list) else value.split()
         return tuple(_converted(x, get_args(kind)[0]) for x in values)
     if kind == TokenLimit: return _limit(value)

@@ -86,7 +86,7 @@ def guarded(main:Callable[[list[str]], object], # Gets the arguments
         print(f'\n{name}: {e}' if str(e) else f'\n{name}', file=sys.stderr)
         return 128 + number
     else: return 0
-    print(f'error: {message}', file=sys.stderr)
+    with contextlib.suppress(OSError): print(f'error: {message}', file=sys.stderr)
     return 2
 
 # %% ../../nbs/01_core/01_errors.ipynb #a03307e6

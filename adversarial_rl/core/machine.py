@@ -243,7 +243,8 @@ def is_large(model:str)->bool:
     folder = Path(model)
     if not folder.is_dir(): return folder.name not in {bundled for _, bundled in _COMMANDS.values()}
     if (adapter := folder/'adapter_config.json').is_file():
-        return is_large(str(json.loads(adapter.read_text()).get('base_model_name_or_path', 'starter')))
+        try: return is_large(str(json.loads(adapter.read_text()).get('base_model_name_or_path', 'starter')))
+        except (OSError, ValueError, AttributeError, RecursionError): return False   # What loads it says what is wrong
     return sum(file.stat().st_size for file in folder.iterdir()) > _TOY_BYTES
 
 # %% ../../nbs/01_core/06_machine.ipynb #f36b1a01

@@ -31,8 +31,11 @@ _PARENT_DEATH_SIGNAL = 1   # PR_SET_PDEATHSIG of Linux
 
 def join(device:str='auto'): # Of the run, as its setting names it
     "Find the other processes that a launcher such as `accelerate launch` or `torchrun` started; raises `UsageError`."
-    n = int(os.environ.get('WORLD_SIZE', 1))
-    if n == 1 or world() > 1: return
+    n = os.environ.get('WORLD_SIZE', '1')
+    if n == '1' or world() > 1: return
+    if not (n.isdecimal() and {'RANK', 'MASTER_ADDR', 'MASTER_PORT'} <= set(os.environ)):
+        raise UsageError(f'WORLD_SIZE is {n}, and no launcher started this process: start it with accelerate launch or '
+                         'torchrun, or unset WORLD_SIZE')
     import torch
     from accelerate import PartialState
     if ':' in device or device == 'mps':

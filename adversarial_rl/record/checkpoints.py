@@ -44,7 +44,7 @@ def _descriptions(folder:str | Path)->dict[Path, dict[str, Any]]:
         path = file.with_suffix('.pt')
         if path.stem == BEST or not path.exists(): continue
         try: info = json.loads(file.read_text())
-        except (OSError, ValueError): continue
+        except (OSError, ValueError, RecursionError): continue
         if isinstance(info, dict) and type(info.get('step')) is int: found[path] = info
     return dict(sorted(found.items(), key=lambda item: item[1]['step'], reverse=True))
 

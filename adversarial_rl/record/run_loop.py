@@ -83,9 +83,10 @@ class Randomness:
 @contextlib.contextmanager
 def torch_threads(n:int # 0 leaves the number as it is
                  )->Iterator[None]:
-    "Inside, PyTorch uses this many threads, at most one a core: more of them wait for each other."
-    usual = torch.get_num_threads()
-    torch.set_num_threads(min(n, available_cores()) if n else usual)
+    "Inside, PyTorch uses this many threads, at most one a core and OMP_NUM_THREADS: more of them wait for each other."
+    usual, named = torch.get_num_threads(), os.environ.get('OMP_NUM_THREADS', '')
+    limit = int(named) if named.isdecimal() else 0
+    torch.set_num_threads(min(n, limit or n, available_cores()) if n else usual)
     try: yield
     finally: torch.set_num_threads(usual)
 
