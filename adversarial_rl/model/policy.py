@@ -151,7 +151,7 @@ class ValueHead(nn.Linear):
         for p in self.parameters(): nn.init.zeros_(p)
 
     def forward(self, h:torch.Tensor)->torch.Tensor:
-        return super().forward(64 * nn.functional.normalize(h.detach().float(), p=1, dim=-1)).squeeze(-1)
+        return super().forward(96 * nn.functional.normalize(h.detach().float(), p=1, dim=-1)).squeeze(-1)
 
 # %% ../../nbs/06_model/01_policy.ipynb #e416a336
 class _Scored(torch.autograd.Function):
