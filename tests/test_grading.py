@@ -288,6 +288,9 @@ CHATS = {   # What a model may write -> tests of a function that adds one
     'methods': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)\n'
                '        self.assertAlmostEqual(f(.1), 1.1)\n        self.assertIn(f(3), [4, 5])',
     'near': 'self.assertAlmostEqual(f(.2), 1.2, places=3)\nself.assertAlmostEqual(f(.3), 1.31, delta=.1)',
+    'places': 'self.assertAlmostEqual(f(.2), 1.2, 3, "{}")\nself.assertAlmostEqual(f(.3), 1.3, msg="{0}")',
+    'items': 'self.assertCountEqual([f(1), f(2)], [3, 2])\nself.assertSequenceEqual([f(3)], (4,))',
+    'a body': 'try:\n    r = f(1)\n    assert r == 2\n    assert f(2) == 3\nexcept Exception as e:\n    print(e)',
     'exceptions': 'with pytest.raises(TypeError):\n    f("a")\nwith self.assertRaises((TypeError, KeyError)): f([1])\n'
                   'self.assertRaises(TypeError, f, {})\ntry:\n    f(())\n    assert False\nexcept TypeError: pass',
 }
@@ -299,6 +302,16 @@ def test_what_a_model_writes_as_tests_is_data(name):
     right, wrong = grade_many([(f'def f(x): return {x}', tests, 'f') for x in ('x + 1', '7')])
     assert len(tests) == {'methods': 3, 'exceptions': 4}.get(name, 2) and right.passed and not any(wrong.per_test)
     assert all(isinstance(plan(test, ('f',)), list) for test in tests)
+
+
+@pytest.mark.parametrize('argument', ['places={}', 'places="{9}"', 'delta={**x}', 'delta={None: 1}[None]'])
+def test_a_tests_text_is_no_pattern(argument):
+    assert parse_tests(f'self.assertAlmostEqual(f(1), 2, {argument})\nassert f(5) == 6', 'f')[-1] == 'assert f(5) == 6'
+
+
+@pytest.mark.parametrize('text', ['self.assertSpanEqual(f(1), 2)', 'try: f(1)\nexcept ValueError: print("bad")',
+                                  'try: r = f(1)\nexcept ValueError: assert False'])
+def test_what_asserts_nothing_is_no_test(text): assert parse_tests(text, 'f') == []
 
 
 def test_literals_that_no_test_uses_are_no_script():

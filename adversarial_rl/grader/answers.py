@@ -269,11 +269,15 @@ def _items(x:ast.expr)->list[ast.expr]:
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*map(_items, columns))]
     return []
 
-_METHODS = dict(   # Of `unittest.TestCase`
-    assertEqual='{} == {}', assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}', assertIsNone='{} is None',
+_METHODS = dict.fromkeys(   # Of `unittest.TestCase`
+    [f'assert{x}' for x in 'Equal Equals ListEqual DictEqual TupleEqual SetEqual MultiLineEqual'.split()], '{} == {}')
+_METHODS |= dict(
+    assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}', assertIsNone='{} is None',
     assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}', assertIs='{} is {}',
     assertGreater='{} > {}', assertGreaterEqual='{} >= {}', assertLess='{} < {}', assertLessEqual='{} <= {}',
-    assertIsInstance='isinstance({}, {})', assertAlmostEqual='{} {}', assertRaises='raises')
+    assertIsInstance='isinstance({}, {})', assertSequenceEqual='list({}) == list({})',
+    assertCountEqual='sorted({}) == sorted({})', assertItemsEqual='sorted({}) == sorted({})',
+    assertAlmostEqual='round({} - {}, {}) == 0') | {'delta=': 'abs({} - {}) <= {}'}
 _RAISES = '__raises__'   # Stands for what a call must do, until its test is written
 
 def _expression(text:str)->ast.expr:
@@ -284,27 +288,34 @@ def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
     "A call that must raise."
     return ast.Call(ast.Name(_RAISES, ast.Load()), [kind, call], [])
 
+def _must_fail(x:ast.stmt)->bool:
+    "Whether a statement is `assert False`, a `raise`, or `self.fail()`."
+    match x:
+        case ast.Assert(ast.Constant(value)): return not value
+        case ast.Expr(ast.Call(ast.Attribute(_, 'fail'))) | ast.Raise(): return True
+    return False
+
 def _expected(x:ast.With|ast.Try)->ast.expr|None:
-    "The call that must raise in `with raises(ValueError): f(1)`, or before `except ValueError`; None for another."
+    "The call that must raise in `with raises(ValueError): f(1)`, or in a `try` that else fails; None for another."
     match x:
         case ast.With([ast.withitem(ast.Call(ast.Attribute(_, 'raises' | 'assertRaises') | ast.Name('raises'),
                                              [kind]))],
                       [ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call)]): return _raising(kind, call)
-        case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *_],
-                     [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)]): return _raising(kind, call)
+        case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *after],
+                     [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)], others) if (
+                any(map(_must_fail, [*after, *others]))): return _raising(kind, call)
     return None
 
 def _method_test(method:str, args:list[ast.expr], keywords:list[ast.keyword])->ast.expr|None:
     "What a method of `unittest.TestCase` asserts; None for other methods."
-    if re.fullmatch('assert((?!Not|Almost)[A-Z][a-z]+)?Equals?', method): method = 'assertEqual'
-    pattern, n = _METHODS.get(method, ''), len(args)
-    if not pattern or n < pattern.count('{') or method == 'assertRaises' and n < 2: return None
-    if method == 'assertRaises': return _raising(args[0], ast.Call(args[1], args[2:], keywords))
-    named = {k.arg: ast.unparse(k.value) for k in keywords}
-    places = ast.unparse(args[2]) if n > 2 else named.get('places', '7')
-    if method == 'assertAlmostEqual' and 'delta' in named: pattern = f'abs({{}} - {{}}) <= {named["delta"]}'
-    elif method == 'assertAlmostEqual': pattern = f'round({{}} - {{}}, {places}) == 0'
-    return _expression(pattern.format(*[f'({ast.unparse(x)})' for x in args]))
+    if method == 'assertRaises':
+        return _raising(args[0], ast.Call(args[1], args[2:], keywords)) if len(args) > 1 else None
+    given = {k.arg: k.value for k in keywords}
+    if method == 'assertAlmostEqual':
+        if 'delta' in given: method, args = 'delta=', [*args[:2], given['delta']]
+        else: args = [*args, given.get('places', ast.Constant(7))]
+    if method not in _METHODS or len(args) < _METHODS[method].count('{'): return None
+    return _expression(_METHODS[method].format(*[f'({ast.unparse(x)})' for x in args]))
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0e5
 def _target(names:str)->ast.expr:
