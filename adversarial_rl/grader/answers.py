@@ -14,10 +14,10 @@ import textwrap
 import typing
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
-from ..core.source import literal, named, parse_source
+from ..core.source import literal, named, parse_source, root
 from .test_cases import calls, is_constant, names_in, plan, test_inputs
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0d5
@@ -26,11 +26,6 @@ _MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed 
 _TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\']|`(?!``))'   # Not in quotes
 _CLOSED, _OPENED = re.compile(r'(?<!["\'`])</' + _TAG, re.I), re.compile(r'(?<!["\'`])<' + _TAG, re.I)
 
-def answer_in(text:str # Anything a model wrote
-             )->str:   # '' where its thinking does not end
-    "What a model answers after its thinking, with `\\n` at the end of each line."
-    answer = _CLOSED.split(text.replace('\r\n', '\n'))[-1]
-    return '' if _OPENED.search(answer) else answer
 
 # %% ../../nbs/03_grader/14_answers.ipynb #1dfcf613
 _FENCE = re.compile(r'^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)$', re.M)   # And the language
@@ -42,18 +37,22 @@ def _is_cut(code:str)->bool:
     except SyntaxError as e: return 'unterminated triple-quoted' in str(e)
     return False
 
-def _parts(text:str)->list[tuple[str|None, str]]: # Language, or None for what is no block; text
-    "The fenced blocks of a text, without the indentation of a list, and what stands between them."
-    parts, at, opened = list[tuple[str|None, str]](), 0, _FENCE.search(text)
+def _spans(text:str)->list[tuple[str|None, int, int]]: # Language, or None for what is no block; start, end
+    "The fenced blocks of a text, and what stands between them."
+    spans, at, opened = list[tuple[str|None, int, int]](), 0, _FENCE.search(text)
     while opened:
         start = opened.end() + 1
         ends = [m for m in islice(_CLOSER.finditer(text, start), 20) if m[0].strip().startswith(opened[1])]
         end = next((m for m in ends if not _is_cut(text[start:m.start()])), ends[0] if ends else None)
-        parts += [(None, text[at:opened.start()]),
-                  (opened[2].strip().lower(), textwrap.dedent(text[start:end.start() if end else None]))]
+        spans += [(None, at, opened.start()), (opened[2].strip().lower(), start, end.start() if end else len(text))]
         at = len(text) if not end else end.start() if end[2] else end.end()   # A language opens the next block
         opened = _FENCE.search(text, at)
-    return [*parts, (None, text[at:])]
+    return [*spans, (None, at, len(text))]
+
+def _parts(text:str)->list[tuple[str|None, str]]: # Language, or None for what is no block; text
+    "The fenced blocks of a text, without the indentation of a list, and what stands between them."
+    return [(language, text[start:end] if language is None else textwrap.dedent(text[start:end]))
+            for language, start, end in _spans(text)]
 
 def _blocks(text:str)->list[str]: return [code for language, code in _parts(text) if language is not None]
 
@@ -68,6 +67,25 @@ def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; w
             return lines, left
         except SyntaxError as e: lines = lines[:min(len(lines) - 1, max(0, (e.lineno or 1) - 1))]
     return [], left
+
+# %% ../../nbs/03_grader/14_answers.ipynb #93325b72
+def _prose(text:str)->str:
+    "A text with blanks for the lines of its blocks that parse: a tag there is a program's."
+    shown, at, left = '', 0, _MOST_PARSED
+    for language, start, end in _spans(text):
+        if language is None: continue
+        lines = text[start:end].split('\n')
+        code, left = _parsing_lines(textwrap.dedent(text[start:end]).split('\n'), left)
+        size = len('\n'.join(lines[:len(code)]))
+        shown, at = shown + text[at:start] + ' ' * size, start + size
+    return shown + text[at:]
+
+def answer_in(text:str # Anything a model wrote
+             )->str:   # '' where its thinking does not end
+    "What a model answers after its thinking, with `\\n` at the end of each line."
+    answer = text.replace('\r\n', '\n')
+    if _CLOSED.search(answer): answer = answer[max([m.end() for m in _CLOSED.finditer(_prose(answer))], default=0):]
+    return '' if _OPENED.search(answer) and _OPENED.search(_prose(answer)) else answer
 
 # %% ../../nbs/03_grader/14_answers.ipynb #30557bb1
 _START = re.compile(r'^(?:def |class |import |from |async def |@|[A-Za-z_]\w* *(?::[^=\n]*)?=[^=])', re.M)
@@ -99,13 +117,20 @@ def _used(x:ast.AST)->set[str]:
                        and isinstance(y.value, ast.Name) and y.value.id == 'sys'}
 
 def _assigned(x:ast.stmt)->set[str]:
-    "The names that a statement assigns or imports."
-    stored = {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store)}
-    return stored | {(y.asname or y.name).split('.')[0] for y in ast.walk(x) if isinstance(y, ast.alias)}
+    "The names that a statement assigns or imports, and those of what it changes by an item, an attribute or a method."
+    found = set[str]()
+    for y in ast.walk(x):
+        match y:
+            case ast.alias(): found.add((y.asname or y.name).split('.')[0])
+            case ast.Name() | ast.Attribute() | ast.Subscript() if isinstance(y.ctx, ast.Store): found.add(root(y))
+            case ast.Expr(ast.Call(ast.Attribute(changed)) | ast.Call(ast.Name('setattr'), [changed, *_])):
+                found.add(root(changed))
+    return found
 
 # %% ../../nbs/03_grader/14_answers.ipynb #8091aba4
 _ASKING = {'input', 'stdin', 'argv'}
-_ENDING = {'print', 'stdout', 'exit', 'quit', 'SystemExit', 'unittest', 'doctest', 'pytest'}
+_ENDING = {'exit', 'quit', 'SystemExit', 'unittest', 'doctest', 'pytest', 'Solution'}
+_SHOWING = {'print', 'stdout'}   # Where the statement itself does: what it calls may do more than that
 
 def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
     "These names, and the functions of a program that use one of them, also through other functions."
@@ -120,17 +145,19 @@ def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
         todo += new
     return found
 
-def _needed(body:list[ast.stmt])->set[str]:
-    "The names that the definitions of a program use, and those that these are made of."
-    names = {y for x in body if isinstance(x, _DEFINITIONS) for y in named(x)}
+def _needed(body:list[ast.stmt], name:str)->set[str]:
+    "The names that the definitions of a program use, `name`, and those that these are made of; none of a module."
+    names = {name, *(y for x in body if isinstance(x, _DEFINITIONS) for y in named(x))}
+    imported = {y for x in body if isinstance(x, ast.Import) for y in _assigned(x)}
     for x in reversed(body):
-        if not names.isdisjoint(_assigned(x)): names |= named(x)
-    return names
+        if (names - imported) & _assigned(x): names |= named(x)
+    return names - imported
 
 # %% ../../nbs/03_grader/14_answers.ipynb #60199c9e
 def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
     "The examples among statements, with those that use what an example assigned; none that a definition needs."
-    asking, ending, needed = _reaching(_ASKING, body), _reaching(_ENDING | {name}, body), _needed(body) | {name}
+    asking, needed = _reaching(_ASKING, body), _needed(body, name)
+    ending = _SHOWING | _reaching(_ENDING | {name}, body)
     found, bound = list[ast.stmt](), set[str]()
     for x in body:
         used, assigned = _used(x), _assigned(x)
@@ -142,14 +169,16 @@ def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
         bound |= assigned
     return found
 
-def _without_examples(source:str, name:str)->str:
-    "A source without the lines of its examples; a line that also holds another statement stays."
+def _without_examples(pieces:list[str], name:str)->list[str]:
+    "The pieces of a program without the lines of its examples; a line that also holds another statement stays."
     def lines_of(statements): return {n for x in statements for n in range(x.lineno, x.end_lineno + 1)}
-    body, lines = parse_source(source, _CHARACTERS).body, source.split('\n')
+    source = '\n'.join(pieces)
+    body = parse_source(source, len(source)).body
     dropped = _examples(body, name)
-    shared = lines_of(x for x in body if x not in dropped)
-    gone = lines_of(dropped) - shared
-    return '\n'.join(line for n, line in enumerate(lines, 1) if n not in gone).strip('\n')
+    gone = lines_of(dropped) - lines_of(x for x in body if x not in dropped)
+    numbers = count(1)
+    left = ['\n'.join(line for line in p.split('\n') if next(numbers) not in gone).strip('\n') for p in pieces]
+    return [x for x in left if x]
 
 # %% ../../nbs/03_grader/14_answers.ipynb #6a087a57
 END_MARK = '[DONE]'   # A line after a program, in the prompts of MBPP's paper
@@ -200,7 +229,7 @@ def program_in(text:str,   # An answer
     "The program in an answer."
     answer = answer_in(text)
     if not _FENCE.search(answer): answer = re.split(rf'^{re.escape(END_MARK)}\s*$', answer, flags=re.M)[0]
-    chosen = [x for p in _choice(answer, name) if (x := _without_examples(p, name))] if name else []
+    chosen = _without_examples(_choice(answer, name), name) if name else []
     if not chosen: return _whole(answer)
     typed = sorted(_missing(chosen) & set(typing.__all__))
     if typed: chosen.insert(0, f'from typing import {", ".join(typed)}')
