@@ -101,7 +101,8 @@ def test_what_a_definition_needs_stays():
 
 
 @pytest.mark.parametrize('program', [
-    'def f(n):\n    f.calls += 1\n    return n * 2\nf.calls = 0', 'def f(n): return f.table[n]\nsetattr(f, "table", {3: 6})',
+    'def f(n):\n    f.calls += 1\n    return n * 2\nf.calls = 0',
+    'def f(n): return f.table[n]\nsetattr(f, "table", {3: 6})',
     'def f(n): return f.cache.setdefault(n, n * 2)\nf.cache = {}', 'def f(n): return n\ng = f\nf = lambda n: 2 * g(n)',
     'memo = {}\ndef f(n): return 2 * n if n < 2 else memo[n]\nfor i in range(9):\n    memo[i] = f(1) * i',
     'memo = {}\ndef f(n): return memo[n]\ndef fill():\n    print("filling")\n    memo[3] = 6\nfill()',
@@ -145,7 +146,8 @@ TAGGED = 'def f(n):\n    """Strip <think> tags."""\n    return n + 1   # No </th
 
 
 @pytest.mark.parametrize('text', [
-    block(TAGGED), f'<think>\n{block(BAD)}</think>\n{block(TAGGED)}', f'1. So\n   {block(TAGGED)}'.replace('\n', '\n   '),
+    block(TAGGED), f'<think>\n{block(BAD)}</think>\n{block(TAGGED)}',
+    f'1. So\n{block(TAGGED)}'.replace('\n', '\n   '),
     f'<think>\n```python\n{BAD}</think>\n{block(GOOD)}', f'<think>\n```\n{BAD}</think>\nSo:\n{block(GOOD, "")}',
     f'```python\n{TAGGED}\nprint(f('])
 def test_a_tag_in_a_fenced_program_is_the_programs(text):

@@ -4,11 +4,13 @@
 
 # %% auto #0
 __all__ = ['AS_NUMPY', 'AS_ANSWERS', 'pieces', 'with_requirements', 'Packages', 'choose', 'Finder', 'load', 'reseed',
-           'strict_array', 'cross']
+           'strict_array', 'compare_strictly', 'cross']
 
 # %% ../../nbs/03_grader/05_packages.ipynb #cf0a36ec
+import functools
 import importlib
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -163,7 +165,9 @@ def load(packages:Packages,
         for folder in module.__path__ if inside and hasattr(module, '__path__') else ():
             for entry in sorted(os.listdir(folder)):
                 if entry[0] not in '_.' and os.path.isdir(f'{folder}/{entry}'): _try_import(f'{name}.{entry}')
-    if numpy := sys.modules.get('numpy'): cross(numpy)
+    if numpy := sys.modules.get('numpy'):
+        importlib.import_module('numpy.testing')   # For `compare_strictly`
+        cross(numpy)
 
 def reseed():
     "Give a process random numbers of its own, if it has numpy's; Python does so for its own after a fork."
@@ -185,9 +189,8 @@ def _loses(numpy:Any, operands:Iterable[Any], answer:type, stretch:bool)->bool:
 
 # %% ../../nbs/03_grader/05_packages.ipynb #ff12dc24
 def strict_array(numpy:Any)->type:
-    "A class for arrays of the program, which equal no array of a shape to which they would have to be stretched."
+    "A class for arrays of the program, whose operators stretch none of them to equal another, and drop no element."
     unequal = {numpy.equal: numpy.False_, numpy.not_equal: numpy.True_}
-    closeness = {numpy.isclose: numpy.False_, numpy.allclose: False}
     def plain(x): return x.view(numpy.ndarray) if isinstance(x, strict) else x
     class Kind(type):   # In a test, `type(x) == numpy.ndarray`
         def __eq__(self, other): return other is numpy.ndarray or other is self
@@ -199,12 +202,33 @@ def strict_array(numpy:Any)->type:
                 raise ValueError(f'operands of shapes {[numpy.shape(x) for x in xs]}, of which elements meet none')
             if 'out' in options: options['out'] = tuple(map(plain, options['out']))
             return getattr(ufunc, method)(*map(plain, xs), **options)
-        def __array_function__(self, function, kinds, args, options):
-            if function in closeness and _loses(numpy, args[:2], strict, False): return closeness[function]
-            return super().__array_function__(function, kinds, args, options)
         def __repr__(self): return repr(plain(self))
     strict.__name__, strict.__qualname__, strict.__module__ = 'ndarray', 'ndarray', 'numpy'
     return strict
+
+# %% ../../nbs/03_grader/05_packages.ipynb #ff12dc25
+_COMPARING = '''allclose isclose array_equiv assert_array_compare assert_array_almost_equal_nulp
+assert_array_max_ulp'''.split()
+_OPERANDS = {'a', 'b', 'a1', 'a2', 'x', 'y'}   # Their names there
+
+def _strict(numpy:Any, f:Callable)->Callable:
+    "A function of numpy that compares, but stretches no operand except a second one of one number."
+    signature = inspect.signature(f)
+    @functools.wraps(f)
+    def compare(*args, **kw):
+        given = signature.bind(*args, **kw)
+        given.arguments |= {k: numpy.asanyarray(x) for k, x in given.arguments.items() if k in _OPERANDS}
+        x, y = [x for k, x in given.arguments.items() if k in _OPERANDS]
+        if x.shape != y.shape and (y.shape or not x.size): raise AssertionError(f'shapes {x.shape}, {y.shape} differ')
+        return f(*given.args, **given.kwargs)
+    return compare
+
+def compare_strictly():
+    "Make the functions of numpy strict that compare, if this process has numpy."
+    if not (numpy := sys.modules.get('numpy')): return
+    for space in vars(numpy), vars(numpy.testing), numpy.testing.assert_allclose.__globals__:
+        space.update({k: _strict(numpy, space[k]) for k in _COMPARING if k in space})
+
 
 # %% ../../nbs/03_grader/05_packages.ipynb #f6229a46
 _LETTERS = set('?bhilqBHILQefdFDUS')   # Numpy's letters for numbers and texts that plain data can hold

@@ -29,7 +29,7 @@ from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
 from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits, whole_seconds
 from .judge import judge
-from .packages import AS_ANSWERS, AS_NUMPY, load, Packages, reseed
+from .packages import AS_ANSWERS, AS_NUMPY, compare_strictly, load, Packages, reseed
 from .program import candidate
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
@@ -389,6 +389,9 @@ class Judge(Kept):
 class ScriptJudge(Judge):
     "Judges one program by one script; it is ended after that."
     number, in_scratch, readers = 60, True, AS_ANSWERS
+    def serve(self, order:None, fds:Sequence[int])->str:
+        compare_strictly()
+        return super().serve(order, fds)
 
 
 # %% ../../nbs/03_grader/06_template.ipynb #4ea71c90
