@@ -72,9 +72,11 @@ def test_an_array_of_another_shape_is_not_equal():
 
 
 STRETCHED = ['np.allclose({}, [1.0])', 'np.allclose(b=[[1.0]], a={})', 'np.allclose({}, np.ones((2, 2)))',
-             'np.isclose({}, [1.0]).all()', 'np.testing.assert_allclose({}, [1., 1.]) is None', 'np.array_equiv({}, [[1]])',
+             'np.isclose({}, [1.0]).all()', 'np.testing.assert_allclose({}, [1., 1.]) is None',
+             'np.array_equiv({}, [[1]])',
              'np.testing.assert_array_equal({}, np.ones((3, 1))) is None', 'np.array_equal({}, [[1.0]])',
-             'np.testing.assert_almost_equal({}, [1., 1.]) is None', 'np.testing.assert_array_less({}, [2., 2.]) is None',
+             'np.testing.assert_almost_equal({}, [1., 1.]) is None',
+             'np.testing.assert_array_less({}, [2., 2.]) is None',
              'np.testing.assert_array_max_ulp({}, [1., 1.]) is not None']
 LISTS = ['[]', '()', '[[]]', 'range(0)', '1.0', 'np.ones(())', 'np.ones((0, 1))', '[1.0, 1.0, 1.0]']
 
