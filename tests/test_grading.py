@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.grader.__main__ import table
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
@@ -324,3 +325,8 @@ def test_what_asserts_nothing_is_no_test(text): assert parse_tests(text, 'f') ==
 def test_literals_that_no_test_uses_are_no_script():
     test = '"Of f."\nMETADATA = {"author": "x"}\ndef check(candidate):\n    assert candidate(1) == 2\ncheck(f)'
     assert len(plan(test, ('f',))) == 1
+
+
+def test_a_test_with_a_number_of_many_digits_has_its_row():
+    test = f'assert f(1) == 0x{"f" * 6000}'
+    assert table(grade('def f(x): return 1', [test]), [test]).startswith('failed  assert f(1) == 0xfff')
