@@ -26,7 +26,6 @@ _MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed 
 _TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\']|`(?!``))'   # Not in quotes
 _CLOSED, _OPENED = re.compile(r'(?<!["\'`])</' + _TAG, re.I), re.compile(r'(?<!["\'`])<' + _TAG, re.I)
 
-
 # %% ../../nbs/03_grader/14_answers.ipynb #1dfcf613
 _FENCE = re.compile(r'^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)$', re.M)   # And the language
 _CLOSER = re.compile(_FENCE.pattern + r'|(?<=\S)`{3,}[ \t]*$', re.M)
@@ -37,24 +36,21 @@ def _is_cut(code:str)->bool:
     except SyntaxError as e: return 'unterminated triple-quoted' in str(e)
     return False
 
-def _spans(text:str)->list[tuple[str|None, int, int]]: # Language, or None for what is no block; start, end
-    "The fenced blocks of a text, and what stands between them."
-    spans, at, opened = list[tuple[str|None, int, int]](), 0, _FENCE.search(text)
+def _parts(text:str)->list[tuple[str|None, str, slice]]: # Language, or None for what is no block; text; where it was
+    "The fenced blocks of a text, without the indentation of a list, and what stands between them."
+    parts, at, opened = list[tuple[str|None, str, slice]](), 0, _FENCE.search(text)
     while opened:
         start = opened.end() + 1
         ends = [m for m in islice(_CLOSER.finditer(text, start), 20) if m[0].strip().startswith(opened[1])]
         end = next((m for m in ends if not _is_cut(text[start:m.start()])), ends[0] if ends else None)
-        spans += [(None, at, opened.start()), (opened[2].strip().lower(), start, end.start() if end else len(text))]
+        code = slice(start, end.start() if end else len(text))
+        parts += [(None, text[at:opened.start()], slice(at, opened.start())),
+                  (opened[2].strip().lower(), textwrap.dedent(text[code]), code)]
         at = len(text) if not end else end.start() if end[2] else end.end()   # A language opens the next block
         opened = _FENCE.search(text, at)
-    return [*spans, (None, at, len(text))]
+    return [*parts, (None, text[at:], slice(at, len(text)))]
 
-def _parts(text:str)->list[tuple[str|None, str]]: # Language, or None for what is no block; text
-    "The fenced blocks of a text, without the indentation of a list, and what stands between them."
-    return [(language, text[start:end] if language is None else textwrap.dedent(text[start:end]))
-            for language, start, end in _spans(text)]
-
-def _blocks(text:str)->list[str]: return [code for language, code in _parts(text) if language is not None]
+def _blocks(text:str)->list[str]: return [code for language, code, _ in _parts(text) if language is not None]
 
 # %% ../../nbs/03_grader/14_answers.ipynb #93325b71
 def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; what is left of the characters
@@ -72,12 +68,10 @@ def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; w
 def _prose(text:str)->str:
     "A text with blanks for the lines of its blocks that parse: a tag there is a program's."
     shown, at, left = '', 0, _MOST_PARSED
-    for language, start, end in _spans(text):
-        if language is None: continue
-        lines = text[start:end].split('\n')
-        code, left = _parsing_lines(textwrap.dedent(text[start:end]).split('\n'), left)
-        size = len('\n'.join(lines[:len(code)]))
-        shown, at = shown + text[at:start] + ' ' * size, start + size
+    for code, where in [x[1:] for x in _parts(text) if x[0] is not None]:
+        lines, left = _parsing_lines(code.split('\n'), left)
+        size = len('\n'.join(text[where].split('\n')[:len(lines)]))
+        shown, at = shown + text[at:where.start] + ' ' * size, where.start + size
     return shown + text[at:]
 
 def answer_in(text:str # Anything a model wrote
@@ -118,19 +112,15 @@ def _used(x:ast.AST)->set[str]:
 
 def _assigned(x:ast.stmt)->set[str]:
     "The names that a statement assigns or imports, and those of what it changes by an item, an attribute or a method."
-    found = set[str]()
+    changed = [y for y in ast.walk(x) if isinstance(getattr(y, 'ctx', None), ast.Store)]
     for y in ast.walk(x):
         match y:
-            case ast.alias(): found.add((y.asname or y.name).split('.')[0])
-            case ast.Name() | ast.Attribute() | ast.Subscript() if isinstance(y.ctx, ast.Store): found.add(root(y))
-            case ast.Expr(ast.Call(ast.Attribute(changed)) | ast.Call(ast.Name('setattr'), [changed, *_])):
-                found.add(root(changed))
-    return found
+            case ast.Expr(ast.Call(ast.Attribute(z)) | ast.Call(ast.Name('setattr'), [z, *_])): changed.append(z)
+    return {*map(root, changed), *((y.asname or y.name).split('.')[0] for y in ast.walk(x) if isinstance(y, ast.alias))}
 
 # %% ../../nbs/03_grader/14_answers.ipynb #8091aba4
 _ASKING = {'input', 'stdin', 'argv'}
 _ENDING = {'exit', 'quit', 'SystemExit', 'unittest', 'doctest', 'pytest', 'Solution'}
-_SHOWING = {'print', 'stdout'}   # Where the statement itself does: what it calls may do more than that
 
 def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
     "These names, and the functions of a program that use one of them, also through other functions."
@@ -157,7 +147,7 @@ def _needed(body:list[ast.stmt], name:str)->set[str]:
 def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
     "The examples among statements, with those that use what an example assigned; none that a definition needs."
     asking, needed = _reaching(_ASKING, body), _needed(body, name)
-    ending = _SHOWING | _reaching(_ENDING | {name}, body)
+    ending = {'print', 'stdout'} | _reaching(_ENDING | {name}, body)   # What prints below may do more than that
     found, bound = list[ast.stmt](), set[str]()
     for x in body:
         used, assigned = _used(x), _assigned(x)
@@ -172,13 +162,12 @@ def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
 def _without_examples(pieces:list[str], name:str)->list[str]:
     "The pieces of a program without the lines of its examples; a line that also holds another statement stays."
     def lines_of(statements): return {n for x in statements for n in range(x.lineno, x.end_lineno + 1)}
-    source = '\n'.join(pieces)
-    body = parse_source(source, len(source)).body
+    body = parse_source('\n'.join(pieces), 10**9).body
     dropped = _examples(body, name)
     gone = lines_of(dropped) - lines_of(x for x in body if x not in dropped)
     numbers = count(1)
-    left = ['\n'.join(line for line in p.split('\n') if next(numbers) not in gone).strip('\n') for p in pieces]
-    return [x for x in left if x]
+    left = ['\n'.join(line for line in p.split('\n') if next(numbers) not in gone) for p in pieces]
+    return [x for y in left if (x := y.strip('\n'))]
 
 # %% ../../nbs/03_grader/14_answers.ipynb #6a087a57
 END_MARK = '[DONE]'   # A line after a program, in the prompts of MBPP's paper
@@ -203,7 +192,7 @@ def _acts(block:str)->bool:
 
 def _whole(answer:str)->str:
     "The last fenced block of Python that acts, else the last block, else the answer, without the prose before."
-    blocks = [x for x in _parts(answer) if x[0] is not None]
+    blocks = [x[:2] for x in _parts(answer) if x[0] is not None]
     acting = [code for language, code in blocks if language in ('', 'python', 'py', 'python3') and _acts(code)]
     if blocks: return (acting or [code for _, code in blocks])[-1].strip('\n')
     start = None if _acts(answer) else _START.search(answer)
@@ -298,31 +287,19 @@ def _items(x:ast.expr)->list[ast.expr]:
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*map(_items, columns))]
     return []
 
-_METHODS = dict.fromkeys(   # Of `unittest.TestCase`
-    [f'assert{x}' for x in 'Equal Equals ListEqual DictEqual TupleEqual SetEqual MultiLineEqual'.split()], '{} == {}')
-_METHODS |= dict(
-    assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}', assertIsNone='{} is None',
-    assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}', assertIs='{} is {}',
+_METHODS = {f'assert{x}Equal': '{} == {}' for x in ('', 'List', 'Dict', 'Tuple', 'Set', 'MultiLine')} | dict(
+    assertEquals='{} == {}', assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}',
+    assertIsNone='{} is None', assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}',
     assertGreater='{} > {}', assertGreaterEqual='{} >= {}', assertLess='{} < {}', assertLessEqual='{} <= {}',
-    assertIsInstance='isinstance({}, {})', assertSequenceEqual='list({}) == list({})',
+    assertIs='{} is {}', assertIsInstance='isinstance({}, {})', assertSequenceEqual='list({}) == list({})',
     assertCountEqual='sorted({}) == sorted({})', assertItemsEqual='sorted({}) == sorted({})',
     assertAlmostEqual='round({} - {}, {}) == 0') | {'delta=': 'abs({} - {}) <= {}'}
 _RAISES = '__raises__'   # Stands for what a call must do, until its test is written
-
-def _expression(text:str)->ast.expr:
-    x:Any = parse_source(text, _CHARACTERS).body[0]
-    return x.value
+_FAILS = re.compile(r'assert (False|0)(,|$)|raise\b|\w+\.fail\(')   # Statements that must
 
 def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
     "A call that must raise."
     return ast.Call(ast.Name(_RAISES, ast.Load()), [kind, call], [])
-
-def _must_fail(x:ast.stmt)->bool:
-    "Whether a statement is `assert False`, a `raise`, or `self.fail()`."
-    match x:
-        case ast.Assert(ast.Constant(value)): return not value
-        case ast.Expr(ast.Call(ast.Attribute(_, 'fail'))) | ast.Raise(): return True
-    return False
 
 def _expected(x:ast.With|ast.Try)->ast.expr|None:
     "The call that must raise in `with raises(ValueError): f(1)`, or in a `try` that else fails; None for another."
@@ -332,19 +309,19 @@ def _expected(x:ast.With|ast.Try)->ast.expr|None:
                       [ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call)]): return _raising(kind, call)
         case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *after],
                      [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)], others) if (
-                any(map(_must_fail, [*after, *others]))): return _raising(kind, call)
+                any(_FAILS.match(ast.unparse(y)) for y in [*after, *others])): return _raising(kind, call)
     return None
 
 def _method_test(method:str, args:list[ast.expr], keywords:list[ast.keyword])->ast.expr|None:
     "What a method of `unittest.TestCase` asserts; None for other methods."
-    if method == 'assertRaises':
-        return _raising(args[0], ast.Call(args[1], args[2:], keywords)) if len(args) > 1 else None
+    if method == 'assertRaises' and len(args) > 1: return _raising(args[0], ast.Call(args[1], args[2:], keywords))
     given = {k.arg: k.value for k in keywords}
     if method == 'assertAlmostEqual':
         if 'delta' in given: method, args = 'delta=', [*args[:2], given['delta']]
         else: args = [*args, given.get('places', ast.Constant(7))]
     if method not in _METHODS or len(args) < _METHODS[method].count('{'): return None
-    return _expression(_METHODS[method].format(*[f'({ast.unparse(x)})' for x in args]))
+    body:Any = parse_source(_METHODS[method].format(*[f'({ast.unparse(x)})' for x in args]), _CHARACTERS).body
+    return body[0].value
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0e5
 def _target(names:str)->ast.expr:
@@ -437,7 +414,7 @@ def plain_asserts(text:str,  # Anything a model wrote
     text = _SHOWN.sub(_shown, text)
     parts = _parts(text)
     if len(parts) == 1: return plain(text) or text
-    return '\n'.join(code if language is None else plain(code) or code for language, code in parts)
+    return '\n'.join(code if language is None else plain(code) or code for language, code, _ in parts)
 
 # %% ../../nbs/03_grader/14_answers.ipynb #bf367419
 def find_asserts(text:str,           # Anything a model wrote

@@ -151,8 +151,7 @@ def parts(job:Job, modules:tuple[str, ...]=())->list[Job]: # Modules that the sa
     authors = {test: n for n, group in reversed([*enumerate(job.groups)]) for test in group}   # The first of several
     by_author:dict[int, list[str]] = {}
     for test in data: by_author.setdefault(authors.get(test, len(job.groups)), []).append(test)
-    for n, tests in by_author.items():   # Else a program that counts its calls knows which test comes first
-        if n < len(job.groups): random.Random(repr(tests)).shuffle(tests)
+    for x in [x for n, x in by_author.items() if n < len(job.groups)]: random.Random(repr(x)).shuffle(x)
     cut = [tuple(by_author[n]) for n in sorted(by_author)] + [(x,) for x in scripts]
     return [replace(job, tests=tests, groups=()) for tests in cut]
 

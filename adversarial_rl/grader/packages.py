@@ -7,7 +7,6 @@ __all__ = ['AS_NUMPY', 'AS_ANSWERS', 'pieces', 'with_requirements', 'Packages', 
            'strict_array', 'compare_strictly', 'cross']
 
 # %% ../../nbs/03_grader/05_packages.ipynb #cf0a36ec
-import functools
 import importlib
 import importlib.util
 import inspect
@@ -165,9 +164,7 @@ def load(packages:Packages,
         for folder in module.__path__ if inside and hasattr(module, '__path__') else ():
             for entry in sorted(os.listdir(folder)):
                 if entry[0] not in '_.' and os.path.isdir(f'{folder}/{entry}'): _try_import(f'{name}.{entry}')
-    if numpy := sys.modules.get('numpy'):
-        importlib.import_module('numpy.testing')   # For `compare_strictly`
-        cross(numpy)
+    if numpy := sys.modules.get('numpy'): cross(numpy)
 
 def reseed():
     "Give a process random numbers of its own, if it has numpy's; Python does so for its own after a fork."
@@ -207,28 +204,23 @@ def strict_array(numpy:Any)->type:
     return strict
 
 # %% ../../nbs/03_grader/05_packages.ipynb #ff12dc25
-_COMPARING = '''allclose isclose array_equiv assert_array_compare assert_array_almost_equal_nulp
-assert_array_max_ulp'''.split()
-_OPERANDS = {'a', 'b', 'a1', 'a2', 'x', 'y'}   # Their names there
-
-def _strict(numpy:Any, f:Callable)->Callable:
-    "A function of numpy that compares, but stretches no operand except a second one of one number."
-    signature = inspect.signature(f)
-    @functools.wraps(f)
-    def compare(*args, **kw):
-        given = signature.bind(*args, **kw)
-        given.arguments |= {k: numpy.asanyarray(x) for k, x in given.arguments.items() if k in _OPERANDS}
-        x, y = [x for k, x in given.arguments.items() if k in _OPERANDS]
-        if x.shape != y.shape and (y.shape or not x.size): raise AssertionError(f'shapes {x.shape}, {y.shape} differ')
-        return f(*given.args, **given.kwargs)
-    return compare
+_CLOSE = 'allclose isclose array_equiv assert_array_compare assert_array_almost_equal_nulp assert_array_max_ulp'.split()
 
 def compare_strictly():
-    "Make the functions of numpy strict that compare, if this process has numpy."
-    if not (numpy := sys.modules.get('numpy')): return
-    for space in vars(numpy), vars(numpy.testing), numpy.testing.assert_allclose.__globals__:
-        space.update({k: _strict(numpy, space[k]) for k in _COMPARING if k in space})
-
+    "From now on numpy's functions that compare, if it is here, stretch no operand but a second one of one number."
+    numpy:Any = sys.modules.get('numpy')
+    def strict(f):
+        signature = inspect.signature(f)
+        def compare(*args, **kw):
+            given = signature.bind(*args, **kw)
+            both = {k: numpy.asanyarray(x) for k, x in given.arguments.items() if k in {'a', 'b', 'a1', 'a2', 'x', 'y'}}
+            given.arguments |= both
+            a, b = [x.shape for x in both.values()]
+            if a != b and (b or 0 in a): raise AssertionError(f'shapes {a}, {b} differ')
+            return f(*given.args, **given.kwargs)
+        return compare
+    for x in (vars(numpy), vars(numpy.testing), numpy.testing.assert_allclose.__globals__) if numpy else ():
+        x.update({k: strict(x[k]) for k in _CLOSE if k in x})
 
 # %% ../../nbs/03_grader/05_packages.ipynb #f6229a46
 _LETTERS = set('?bhilqBHILQefdFDUS')   # Numpy's letters for numbers and texts that plain data can hold
@@ -253,7 +245,7 @@ def _shared(numpy:Any, form:Callable[[Any], Any])->codec.Shared:
 
 def cross(numpy:Any):
     "Let numpy's numbers and arrays cross; readers give plain data until `AS_NUMPY` or `AS_ANSWERS` replaces them."
-    strict = strict_array(numpy)
+    strict, _ = strict_array(numpy), importlib.import_module('numpy.testing')   # For `compare_strictly`
     def scalar(x, inner): return [x.dtype.char, inner(x.item())]
     def array(x, inner):
         def nested(y): return inner(y) if type(y) is not list else y if codec.is_native(y) else [nested(z) for z in y]

@@ -297,6 +297,7 @@ class Child:
         "Go behind the walls."
         _set_descriptors(*self.fds)
         codec.READ.update(self.readers)
+        if self.readers is AS_ANSWERS: compare_strictly()
         if self.in_scratch and self.walls.steward: os.chdir(isolation.SCRATCH)
         self.walls.enter(self.kernel, self.parent)
         gc.freeze()   # A collection would touch, and so copy, what belongs to the template
@@ -389,9 +390,6 @@ class Judge(Kept):
 class ScriptJudge(Judge):
     "Judges one program by one script; it is ended after that."
     number, in_scratch, readers = 60, True, AS_ANSWERS
-    def serve(self, order:None, fds:Sequence[int])->str:
-        compare_strictly()
-        return super().serve(order, fds)
 
 
 # %% ../../nbs/03_grader/06_template.ipynb #4ea71c90

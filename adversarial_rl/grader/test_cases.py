@@ -208,8 +208,7 @@ def names_in(test:str)->Names:
 @cache
 def library_names()->dict[str, str]: # Name -> module
     "The public names of the modules in `LIBRARY`; of two modules with one name, the first has it."
-    modules = [m for m in reversed(LIBRARY) if m != 'operator']   # Its `invert` or `add` is rather the program's
-    return {name: m for m in modules for name in dir(importlib.import_module(m)) if name[0] != '_'}
+    return {name: m for m in reversed(LIBRARY) for name in dir(importlib.import_module(m)) if name[0] != '_'}
 
 WELL_KNOWN = frozenset('deque defaultdict OrderedDict ChainMap namedtuple Fraction Decimal isclose'.split())
 ELSEWHERE = frozenset('np numpy pd pandas pytest approx raises'.split())   # Of packages, which a test must import
