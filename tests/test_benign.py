@@ -94,6 +94,21 @@ OWN = {   # Styles of programs, with tests that look at more than a returned val
          's.d["a"][0] -= 1\nassert s.total() == 2\ns.d.clear()\nassert s.total() == 0',
          'def test():\n    s = Store()\n    for i in range(20): s.d[i] = [i]\n    assert s.total() == 190\ntest()',
          'log.append(9)\ninc()\nassert log == [9, 1]']),
+    'callbacks from several threads': (
+        'from concurrent.futures import ThreadPoolExecutor\ndef each(g, xs):\n'
+        '    with ThreadPoolExecutor(4) as pool: return list(pool.map(g, xs))',
+        ['assert each(lambda x: x + 1, range(50)) == [*range(1, 51)]',
+         'def g(x): return x * x\nassert each(g, [2]) == [4]']),
+    'every NaN is another': (
+        'def f(x): return [float("nan")]\ndef same(x): return x',
+        ['assert f(1) != f(2) and f(1) not in [f(2)] and f(1)[0] != f(1)[0]',
+         'a, b = f(1), f(2)\nassert a != b and a == a',
+         'x = float("nan")\nassert same([x]) != [float("nan")]', 'assert same([float("inf")]) == [float("inf")]',
+         'import math\nx = [math.nan]\nassert same(x) == x']),
+    'a function named as one of operators': (
+        'class Tree:\n    def __init__(self, a, b=None): self.a, self.b = a, b\n'
+        'def invert(t):\n    t.a, t.b = t.b, t.a\n    return t',
+        ['assert invert(Tree(1)).b == 1', 't = Tree(1)\ninvert(t)\nassert t.b == 1']),
     'an exception for a missing file': (
         'def f(x): open("/nonexistent/q")',
         ['try: f(0)\nexcept OSError as e: assert type(e) is FileNotFoundError\nelse: assert 0']),

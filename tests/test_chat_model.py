@@ -1,4 +1,5 @@
 "What a chat model writes is found, whatever its style: by the players and by the evaluation on MBPP."
+import ast
 import copy
 import json
 from types import SimpleNamespace
@@ -99,6 +100,25 @@ def test_what_a_definition_needs_stays():
     assert program_in(program, 'f') == program
 
 
+@pytest.mark.parametrize('program', [
+    'def f(n):\n    f.calls += 1\n    return n * 2\nf.calls = 0',
+    'def f(n): return f.table[n]\nsetattr(f, "table", {3: 6})',
+    'def f(n): return f.cache.setdefault(n, n * 2)\nf.cache = {}', 'def f(n): return n\ng = f\nf = lambda n: 2 * g(n)',
+    'memo = {}\ndef f(n): return 2 * n if n < 2 else memo[n]\nfor i in range(9):\n    memo[i] = f(1) * i',
+    'memo = {}\ndef f(n): return memo[n]\ndef fill():\n    print("filling")\n    memo[3] = 6\nfill()',
+    'def log(x): print(x)\ndef load():\n    log("x")\n    return {3: 6}\ndata = {}\ndata.update(load())\n'
+    'def f(n): return data[n]', 'import sys\ndef f(n): return sys.float_info.dig and 2 * n\nf.one = f(1)'])
+def test_what_the_program_changes_at_its_top_level_stays(program):
+    for extra in ('', 'print(f(1))', 'import sys\nsys.stdout.write(f(1))', 'def main(): print(f(1))\nmain()'):
+        assert ast.unparse(ast.parse(program)) in ast.unparse(ast.parse(program_in(f'{program}\n{extra}', 'f')))
+    assert grade(program_in(f'{program}\nprint(f("a", 0))', 'f'), ['assert f(3) == 6'], function_name='f').passed
+
+
+def test_a_later_block_needs_what_an_earlier_one_computes():
+    text = block('def g(n): return n + 1') + 'Then\n' + block('N = print(7) or g(0)') + block('def f(n): return n + N')
+    assert grade(program_in(text, 'f'), ['assert f(1) == 2'], function_name='f').passed
+
+
 GOOD, BAD = 'def f(n):\n    return n + 1\n', 'def f(n):\n    return n - 1\n'
 def block(code, language='python'): return f'```{language}\n{code}```\n'
 
@@ -120,6 +140,19 @@ def block(code, language='python'): return f'```{language}\n{code}```\n'
     block('def f(n: Optional[int])->List[int] | int:\n    return n + 1\n')])
 def test_the_program_is_what_a_model_answers(text):
     assert grade(program_in(text, 'f'), ['assert f(1) == 2'], function_name='f').passed
+
+
+TAGGED = 'def f(n):\n    """Strip <think> tags."""\n    return n + 1   # No </think>\nTAG = f"<thoughts>{1}</thoughts>"'
+
+
+@pytest.mark.parametrize('text', [
+    block(TAGGED), f'<think>\n{block(BAD)}</think>\n{block(TAGGED)}',
+    f'1. So\n{block(TAGGED)}'.replace('\n', '\n   '),
+    f'<think>\n```python\n{BAD}</think>\n{block(GOOD)}', f'<think>\n```\n{BAD}</think>\nSo:\n{block(GOOD, "")}',
+    f'```python\n{TAGGED}\nprint(f('])
+def test_a_tag_in_a_fenced_program_is_the_programs(text):
+    assert grade(program_in(text, 'f'), ['assert f(1) == 2'], function_name='f').passed
+    assert program_in(f'<think>\n{text}', 'f') == '' or '</think>' in text.replace(TAGGED, '')
 
 
 def test_thinking_that_does_not_end_is_no_answer():

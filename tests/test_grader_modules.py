@@ -71,6 +71,25 @@ def test_an_array_of_another_shape_is_not_equal():
         assert not any(wrong.per_test), [test for test, passed in zip(EMPTY, wrong.per_test) if passed]
 
 
+STRETCHED = ['np.allclose({}, [1.0])', 'np.allclose(b=[[1.0]], a={})', 'np.allclose({}, np.ones((2, 2)))',
+             'np.isclose({}, [1.0]).all()', 'np.testing.assert_allclose({}, [1., 1.]) is None',
+             'np.array_equiv({}, [[1]])',
+             'np.testing.assert_array_equal({}, np.ones((3, 1))) is None', 'np.array_equal({}, [[1.0]])',
+             'np.testing.assert_almost_equal({}, [1., 1.]) is None',
+             'np.testing.assert_array_less({}, [2., 2.]) is None',
+             'np.testing.assert_array_max_ulp({}, [1., 1.]) is not None']
+LISTS = ['[]', '()', '[[]]', 'range(0)', '1.0', 'np.ones(())', 'np.ones((0, 1))', '[1.0, 1.0, 1.0]']
+
+
+@pytest.mark.parametrize('answer', LISTS)
+def test_no_answer_is_stretched_or_dropped(answer):
+    tests = [f'import numpy as np\nassert {test.format("f()")}' for test in STRETCHED]
+    scalar = 'import numpy as np\nassert np.allclose(f(), 1.0) and np.testing.assert_allclose(f(), 1) is None'
+    with Sandbox(1, modules=['numpy']) as s:
+        o = graded(s, f'import numpy as np\ndef f(): return {answer}', [*tests, scalar])
+    assert o.per_test == (False,) * len(tests) + (bool(np.size(eval(answer))),)
+
+
 REACH = '''import importlib, os, sys
 import importlib.metadata as metadata
 seen = []

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adversarial_rl.core.errors import UsageError
+from adversarial_rl.grader.__main__ import table
 from adversarial_rl.grader.answers import parse_tests
 from adversarial_rl.grader.execution import Limits
 from adversarial_rl.grader.grading import grade, grade_many, run
@@ -195,12 +196,19 @@ def test_a_program_that_remembers_has_a_process_for_each_author(code):
     assert outcome.per_test == (True, True)
 
 
-def test_programs_meet_their_tests_in_orders_of_their_own():
-    tests = [f'assert f({n}) == {n}' for n in range(8)]
-    jobs = [(f'def f(n):\n    print(n)\n    return n  # {i}', tests, 'f') for i in (*range(10), 0)]
+def test_tests_keep_their_order_whatever_the_program_says():
+    counts = 'n = 0\ndef f():\n    global n\n    n += 1\n    return n'
+    tests = [f'assert f() == {n}' for n in range(1, 5)]
+    jobs = [(f'{counts}  # {i}', tests, 'f', reference) for i in range(5) for reference in ('', counts)]
+    assert all(o.passed for o in grade_many(jobs))
+
+
+def test_no_program_knows_which_test_of_a_suite_comes_first():
+    suites = [tuple(f'assert f({n}) != {k}' for n in range(8)) for k in range(-9, 0)]
+    jobs = [Job(f'seen = []\ndef f(n):\n    print(n)\n    return n  # {i}', tests, QUICK, ('f',), (frozenset(tests),))
+            for tests in suites for i in range(2)]
     orders = [o.stdout for o in grade_many(jobs)]
-    assert {''.join(sorted(order.split())) for order in orders} == {'01234567'}
-    assert len(set(orders)) > 5 and orders[0] == orders[-1]
+    assert len(set(orders)) > 5 and orders[::2] == orders[1::2]
 
 
 # --- Containers keep their identity between a test and its program: (program that passes, one that fails, test)
@@ -288,6 +296,9 @@ CHATS = {   # What a model may write -> tests of a function that adds one
     'methods': 'import unittest\nclass T(unittest.TestCase):\n    def test(self):\n        self.assertEqual(f(1), 2)\n'
                '        self.assertAlmostEqual(f(.1), 1.1)\n        self.assertIn(f(3), [4, 5])',
     'near': 'self.assertAlmostEqual(f(.2), 1.2, places=3)\nself.assertAlmostEqual(f(.3), 1.31, delta=.1)',
+    'places': 'self.assertAlmostEqual(f(.2), 1.2, 3, "{}")\nself.assertAlmostEqual(f(.3), 1.3, msg="{0}")',
+    'items': 'self.assertCountEqual([f(1), f(2)], [3, 2])\nself.assertSequenceEqual([f(3)], (4,))',
+    'a body': 'try:\n    r = f(1)\n    assert r == 2\n    assert f(2) == 3\nexcept Exception as e:\n    print(e)',
     'exceptions': 'with pytest.raises(TypeError):\n    f("a")\nwith self.assertRaises((TypeError, KeyError)): f([1])\n'
                   'self.assertRaises(TypeError, f, {})\ntry:\n    f(())\n    assert False\nexcept TypeError: pass',
 }
@@ -301,6 +312,21 @@ def test_what_a_model_writes_as_tests_is_data(name):
     assert all(isinstance(plan(test, ('f',)), list) for test in tests)
 
 
+@pytest.mark.parametrize('argument', ['places={}', 'places="{9}"', 'delta={**x}', 'delta={None: 1}[None]'])
+def test_a_tests_text_is_no_pattern(argument):
+    assert parse_tests(f'self.assertAlmostEqual(f(1), 2, {argument})\nassert f(5) == 6', 'f')[-1] == 'assert f(5) == 6'
+
+
+@pytest.mark.parametrize('text', ['self.assertSpanEqual(f(1), 2)', 'try: f(1)\nexcept ValueError: print("bad")',
+                                  'try: r = f(1)\nexcept ValueError: assert False'])
+def test_what_asserts_nothing_is_no_test(text): assert parse_tests(text, 'f') == []
+
+
 def test_literals_that_no_test_uses_are_no_script():
     test = '"Of f."\nMETADATA = {"author": "x"}\ndef check(candidate):\n    assert candidate(1) == 2\ncheck(f)'
     assert len(plan(test, ('f',))) == 1
+
+
+def test_a_test_with_a_number_of_many_digits_has_its_row():
+    test = f'assert f(1) == 0x{"f" * 6000}'
+    assert table(grade('def f(x): return 1', [test]), [test]).startswith('failed  assert f(1) == 0xfff')

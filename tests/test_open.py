@@ -18,6 +18,8 @@ WRONG = {
     'takes both from the program': (
         'class P:\n    @staticmethod\n    def best(): return 0\ndef f(x): return 0',
         'assert f(1) == P.best()', ['f', 'P'], True),
+    'computes from an argument after the call': (
+        'def f(a):\n    a.clear()\n    return []', 'a = [3, 1, 2]\nassert f(a) == sorted(a)', 'f', True),
     'or that only prints, passes for each answer': (
         'def f(x): return 0', 'try:\n    assert f(1) == 2\nexcept AssertionError: print("no")', 'f', True),
 }
@@ -32,6 +34,26 @@ STRICT = {
         'def g(x): assert x == 2\nassert f(g) == 0', 'f'),
     '`StopIteration`': (
         'def f(): raise StopIteration', 'try: f()\nexcept StopIteration: pass\nelse: assert False', 'f'),
+    'whose `__new__` returns an object made before': (
+        'class C:\n    one = None\n    def __new__(cls):\n        cls.one = cls.one or super().__new__(cls)\n'
+        '        return cls.one', 'a, b = C(), C()\nassert a is b', ['C']),
+    'coroutines that a test awaits': (
+        'async def f(x): return x + 1', 'import asyncio\nassert asyncio.run(f(1)) == 2', 'f'),
+    '`asdict`, `replace` and `fields`': (
+        'from dataclasses import dataclass\n@dataclass\nclass P: x: int',
+        'from dataclasses import asdict\nassert asdict(P(1)) == {"x": 1}', ['P']),
+    '`inspect.signature`': (
+        'def f(a): return a', 'import inspect\nassert list(inspect.signature(f).parameters) == ["a"]', 'f'),
+    'with `types.GeneratorType`': (
+        'def f(): yield 1', 'import types\nassert isinstance(f(), types.GeneratorType)', 'f'),
+    '`__notes__`': (
+        'def f():\n    e = ValueError(1)\n    e.add_note("n")\n    raise e',
+        'try: f()\nexcept ValueError as e: assert e.__notes__ == ["n"]\nelse: assert 0', 'f'),
+    'whose factory is the program': (
+        'from collections import defaultdict\ndef f(): return defaultdict(lambda: 7)',
+        'd = f()\nassert d["a"] == 7', 'f'),
+    'named as one of Python': (
+        'def make(xs): return xs\ndef search(xs, x): return x in xs', 't = make([1])\nassert search(t, 1)', None),
 }
 
 

@@ -38,9 +38,10 @@ def _lower(message:str)->str:
 def _title(test:str)->str:
     "A line for a test: its only assert, or how it begins if it is one of many statements."
     lines = test.strip().split('\n')
-    try: body = [x for x in parse_source(test).body if not isinstance(x, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
-    except SyntaxError: body = []
-    if len(body) == 1 and isinstance(body[0], ast.Assert): return printable(ast.unparse(body[0]), 100)
+    try:
+        body = [x for x in parse_source(test).body if not isinstance(x, (ast.Import, ast.ImportFrom, ast.FunctionDef))]
+        if len(body) == 1 and isinstance(body[0], ast.Assert): return printable(ast.unparse(body[0]), 100)
+    except (SyntaxError, ValueError, RecursionError): pass   # As for a number of thousands of digits
     return printable(lines[0], 100) + (f' ... ({len(lines)} lines that count as one test)' if len(lines) > 1 else '')
 
 def table(o:Outcome,           # How a program did

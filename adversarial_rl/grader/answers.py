@@ -14,10 +14,10 @@ import textwrap
 import typing
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import islice
+from itertools import count, islice
 from typing import Any
 
-from ..core.source import literal, named, parse_source
+from ..core.source import literal, named, parse_source, root
 from .test_cases import calls, is_constant, names_in, plan, test_inputs
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0d5
@@ -25,12 +25,6 @@ _LINES, _CHARACTERS, _LONGEST = 10_000, 100_000, 20   # Of an answer; lines of a
 _MOST_PARSED = 100_000   # Characters; a text of repeated lines would be parsed a million times
 _TAG = r'(?:think(?:ing)?|thoughts?|reasoning)>(?!["\']|`(?!``))'   # Not in quotes
 _CLOSED, _OPENED = re.compile(r'(?<!["\'`])</' + _TAG, re.I), re.compile(r'(?<!["\'`])<' + _TAG, re.I)
-
-def answer_in(text:str # Anything a model wrote
-             )->str:   # '' where its thinking does not end
-    "What a model answers after its thinking, with `\\n` at the end of each line."
-    answer = _CLOSED.split(text.replace('\r\n', '\n'))[-1]
-    return '' if _OPENED.search(answer) else answer
 
 # %% ../../nbs/03_grader/14_answers.ipynb #1dfcf613
 _FENCE = re.compile(r'^[ \t]*(`{3,}|~{3,})[ \t]*([^\n`]*)$', re.M)   # And the language
@@ -42,20 +36,21 @@ def _is_cut(code:str)->bool:
     except SyntaxError as e: return 'unterminated triple-quoted' in str(e)
     return False
 
-def _parts(text:str)->list[tuple[str|None, str]]: # Language, or None for what is no block; text
+def _parts(text:str)->list[tuple[str|None, str, slice]]: # Language, or None for what is no block; text; where it was
     "The fenced blocks of a text, without the indentation of a list, and what stands between them."
-    parts, at, opened = list[tuple[str|None, str]](), 0, _FENCE.search(text)
+    parts, at, opened = list[tuple[str|None, str, slice]](), 0, _FENCE.search(text)
     while opened:
         start = opened.end() + 1
         ends = [m for m in islice(_CLOSER.finditer(text, start), 20) if m[0].strip().startswith(opened[1])]
         end = next((m for m in ends if not _is_cut(text[start:m.start()])), ends[0] if ends else None)
-        parts += [(None, text[at:opened.start()]),
-                  (opened[2].strip().lower(), textwrap.dedent(text[start:end.start() if end else None]))]
+        code = slice(start, end.start() if end else len(text))
+        parts += [(None, text[at:opened.start()], slice(at, opened.start())),
+                  (opened[2].strip().lower(), textwrap.dedent(text[code]), code)]
         at = len(text) if not end else end.start() if end[2] else end.end()   # A language opens the next block
         opened = _FENCE.search(text, at)
-    return [*parts, (None, text[at:])]
+    return [*parts, (None, text[at:], slice(at, len(text)))]
 
-def _blocks(text:str)->list[str]: return [code for language, code in _parts(text) if language is not None]
+def _blocks(text:str)->list[str]: return [code for language, code, _ in _parts(text) if language is not None]
 
 # %% ../../nbs/03_grader/14_answers.ipynb #93325b71
 def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; what is left of the characters
@@ -68,6 +63,23 @@ def _parsing_lines(lines:list[str], left:int)->tuple[list[str], int]: # Lines; w
             return lines, left
         except SyntaxError as e: lines = lines[:min(len(lines) - 1, max(0, (e.lineno or 1) - 1))]
     return [], left
+
+# %% ../../nbs/03_grader/14_answers.ipynb #93325b72
+def _prose(text:str)->str:
+    "A text with blanks for the lines of its blocks that parse: a tag there is a program's."
+    shown, at, left = '', 0, _MOST_PARSED
+    for code, where in [x[1:] for x in _parts(text) if x[0] is not None]:
+        lines, left = _parsing_lines(code.split('\n'), left)
+        size = len('\n'.join(text[where].split('\n')[:len(lines)]))
+        shown, at = shown + text[at:where.start] + ' ' * size, where.start + size
+    return shown + text[at:]
+
+def answer_in(text:str # Anything a model wrote
+             )->str:   # '' where its thinking does not end
+    "What a model answers after its thinking, with `\\n` at the end of each line."
+    answer = text.replace('\r\n', '\n')
+    if _CLOSED.search(answer): answer = answer[max([m.end() for m in _CLOSED.finditer(_prose(answer))], default=0):]
+    return '' if _OPENED.search(answer) and _OPENED.search(_prose(answer)) else answer
 
 # %% ../../nbs/03_grader/14_answers.ipynb #30557bb1
 _START = re.compile(r'^(?:def |class |import |from |async def |@|[A-Za-z_]\w* *(?::[^=\n]*)?=[^=])', re.M)
@@ -99,13 +111,16 @@ def _used(x:ast.AST)->set[str]:
                        and isinstance(y.value, ast.Name) and y.value.id == 'sys'}
 
 def _assigned(x:ast.stmt)->set[str]:
-    "The names that a statement assigns or imports."
-    stored = {y.id for y in ast.walk(x) if isinstance(y, ast.Name) and isinstance(y.ctx, ast.Store)}
-    return stored | {(y.asname or y.name).split('.')[0] for y in ast.walk(x) if isinstance(y, ast.alias)}
+    "The names that a statement assigns or imports, and those of what it changes by an item, an attribute or a method."
+    changed = [y for y in ast.walk(x) if isinstance(getattr(y, 'ctx', None), ast.Store)]
+    for y in ast.walk(x):
+        match y:
+            case ast.Expr(ast.Call(ast.Attribute(z)) | ast.Call(ast.Name('setattr'), [z, *_])): changed.append(z)
+    return {*map(root, changed), *((y.asname or y.name).split('.')[0] for y in ast.walk(x) if isinstance(y, ast.alias))}
 
 # %% ../../nbs/03_grader/14_answers.ipynb #8091aba4
 _ASKING = {'input', 'stdin', 'argv'}
-_ENDING = {'print', 'stdout', 'exit', 'quit', 'SystemExit', 'unittest', 'doctest', 'pytest'}
+_ENDING = {'exit', 'quit', 'SystemExit', 'unittest', 'doctest', 'pytest', 'Solution'}
 
 def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
     "These names, and the functions of a program that use one of them, also through other functions."
@@ -120,17 +135,19 @@ def _reaching(names:set[str], body:list[ast.stmt])->set[str]:
         todo += new
     return found
 
-def _needed(body:list[ast.stmt])->set[str]:
-    "The names that the definitions of a program use, and those that these are made of."
-    names = {y for x in body if isinstance(x, _DEFINITIONS) for y in named(x)}
+def _needed(body:list[ast.stmt], name:str)->set[str]:
+    "The names that the definitions of a program use, `name`, and those that these are made of; none of a module."
+    names = {name, *(y for x in body if isinstance(x, _DEFINITIONS) for y in named(x))}
+    imported = {y for x in body if isinstance(x, ast.Import) for y in _assigned(x)}
     for x in reversed(body):
-        if not names.isdisjoint(_assigned(x)): names |= named(x)
-    return names
+        if (names - imported) & _assigned(x): names |= named(x)
+    return names - imported
 
 # %% ../../nbs/03_grader/14_answers.ipynb #60199c9e
 def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
     "The examples among statements, with those that use what an example assigned; none that a definition needs."
-    asking, ending, needed = _reaching(_ASKING, body), _reaching(_ENDING | {name}, body), _needed(body) | {name}
+    asking, needed = _reaching(_ASKING, body), _needed(body, name)
+    ending = {'print', 'stdout'} | _reaching(_ENDING | {name}, body)   # What prints below may do more than that
     found, bound = list[ast.stmt](), set[str]()
     for x in body:
         used, assigned = _used(x), _assigned(x)
@@ -142,14 +159,15 @@ def _examples(body:list[ast.stmt], name:str)->list[ast.stmt]:
         bound |= assigned
     return found
 
-def _without_examples(source:str, name:str)->str:
-    "A source without the lines of its examples; a line that also holds another statement stays."
+def _without_examples(pieces:list[str], name:str)->list[str]:
+    "The pieces of a program without the lines of its examples; a line that also holds another statement stays."
     def lines_of(statements): return {n for x in statements for n in range(x.lineno, x.end_lineno + 1)}
-    body, lines = parse_source(source, _CHARACTERS).body, source.split('\n')
+    body = parse_source('\n'.join(pieces), 10**9).body
     dropped = _examples(body, name)
-    shared = lines_of(x for x in body if x not in dropped)
-    gone = lines_of(dropped) - shared
-    return '\n'.join(line for n, line in enumerate(lines, 1) if n not in gone).strip('\n')
+    gone = lines_of(dropped) - lines_of(x for x in body if x not in dropped)
+    numbers = count(1)
+    left = ['\n'.join(line for line in p.split('\n') if next(numbers) not in gone) for p in pieces]
+    return [x for y in left if (x := y.strip('\n'))]
 
 # %% ../../nbs/03_grader/14_answers.ipynb #6a087a57
 END_MARK = '[DONE]'   # A line after a program, in the prompts of MBPP's paper
@@ -174,7 +192,7 @@ def _acts(block:str)->bool:
 
 def _whole(answer:str)->str:
     "The last fenced block of Python that acts, else the last block, else the answer, without the prose before."
-    blocks = [x for x in _parts(answer) if x[0] is not None]
+    blocks = [x[:2] for x in _parts(answer) if x[0] is not None]
     acting = [code for language, code in blocks if language in ('', 'python', 'py', 'python3') and _acts(code)]
     if blocks: return (acting or [code for _, code in blocks])[-1].strip('\n')
     start = None if _acts(answer) else _START.search(answer)
@@ -200,7 +218,7 @@ def program_in(text:str,   # An answer
     "The program in an answer."
     answer = answer_in(text)
     if not _FENCE.search(answer): answer = re.split(rf'^{re.escape(END_MARK)}\s*$', answer, flags=re.M)[0]
-    chosen = [x for p in _choice(answer, name) if (x := _without_examples(p, name))] if name else []
+    chosen = _without_examples(_choice(answer, name), name) if name else []
     if not chosen: return _whole(answer)
     typed = sorted(_missing(chosen) & set(typing.__all__))
     if typed: chosen.insert(0, f'from typing import {", ".join(typed)}')
@@ -269,42 +287,41 @@ def _items(x:ast.expr)->list[ast.expr]:
             return [ast.Tuple(list(row), ast.Load()) for row in zip(*map(_items, columns))]
     return []
 
-_METHODS = dict(   # Of `unittest.TestCase`
-    assertEqual='{} == {}', assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}', assertIsNone='{} is None',
-    assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}', assertIs='{} is {}',
+_METHODS = {f'assert{x}Equal': '{} == {}' for x in ('', 'List', 'Dict', 'Tuple', 'Set', 'MultiLine')} | dict(
+    assertEquals='{} == {}', assertNotEqual='{} != {}', assertTrue='{}', assertFalse='not {}',
+    assertIsNone='{} is None', assertIsNotNone='{} is not None', assertIn='{} in {}', assertNotIn='{} not in {}',
     assertGreater='{} > {}', assertGreaterEqual='{} >= {}', assertLess='{} < {}', assertLessEqual='{} <= {}',
-    assertIsInstance='isinstance({}, {})', assertAlmostEqual='{} {}', assertRaises='raises')
+    assertIs='{} is {}', assertIsInstance='isinstance({}, {})', assertSequenceEqual='list({}) == list({})',
+    assertCountEqual='sorted({}) == sorted({})', assertItemsEqual='sorted({}) == sorted({})',
+    assertAlmostEqual='round({} - {}, {}) == 0') | {'delta=': 'abs({} - {}) <= {}'}
 _RAISES = '__raises__'   # Stands for what a call must do, until its test is written
-
-def _expression(text:str)->ast.expr:
-    x:Any = parse_source(text, _CHARACTERS).body[0]
-    return x.value
+_FAILS = re.compile(r'assert (False|0)(,|$)|raise\b|\w+\.fail\(')   # Statements that must
 
 def _raising(kind:ast.expr, call:ast.expr)->ast.expr:
     "A call that must raise."
     return ast.Call(ast.Name(_RAISES, ast.Load()), [kind, call], [])
 
 def _expected(x:ast.With|ast.Try)->ast.expr|None:
-    "The call that must raise in `with raises(ValueError): f(1)`, or before `except ValueError`; None for another."
+    "The call that must raise in `with raises(ValueError): f(1)`, or in a `try` that else fails; None for another."
     match x:
         case ast.With([ast.withitem(ast.Call(ast.Attribute(_, 'raises' | 'assertRaises') | ast.Name('raises'),
                                              [kind]))],
                       [ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call)]): return _raising(kind, call)
-        case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *_],
-                     [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)]): return _raising(kind, call)
+        case ast.Try([ast.Expr(ast.Call() as call) | ast.Assign(_, ast.Call() as call), *after],
+                     [ast.ExceptHandler(ast.Name() | ast.Tuple() as kind)], others) if (
+                any(_FAILS.match(ast.unparse(y)) for y in [*after, *others])): return _raising(kind, call)
     return None
 
 def _method_test(method:str, args:list[ast.expr], keywords:list[ast.keyword])->ast.expr|None:
     "What a method of `unittest.TestCase` asserts; None for other methods."
-    if re.fullmatch('assert((?!Not|Almost)[A-Z][a-z]+)?Equals?', method): method = 'assertEqual'
-    pattern, n = _METHODS.get(method, ''), len(args)
-    if not pattern or n < pattern.count('{') or method == 'assertRaises' and n < 2: return None
-    if method == 'assertRaises': return _raising(args[0], ast.Call(args[1], args[2:], keywords))
-    named = {k.arg: ast.unparse(k.value) for k in keywords}
-    places = ast.unparse(args[2]) if n > 2 else named.get('places', '7')
-    if method == 'assertAlmostEqual' and 'delta' in named: pattern = f'abs({{}} - {{}}) <= {named["delta"]}'
-    elif method == 'assertAlmostEqual': pattern = f'round({{}} - {{}}, {places}) == 0'
-    return _expression(pattern.format(*[f'({ast.unparse(x)})' for x in args]))
+    if method == 'assertRaises' and len(args) > 1: return _raising(args[0], ast.Call(args[1], args[2:], keywords))
+    given = {k.arg: k.value for k in keywords}
+    if method == 'assertAlmostEqual':
+        if 'delta' in given: method, args = 'delta=', [*args[:2], given['delta']]
+        else: args = [*args, given.get('places', ast.Constant(7))]
+    if method not in _METHODS or len(args) < _METHODS[method].count('{'): return None
+    body:Any = parse_source(_METHODS[method].format(*[f'({ast.unparse(x)})' for x in args]), _CHARACTERS).body
+    return body[0].value
 
 # %% ../../nbs/03_grader/14_answers.ipynb #ab51f0e5
 def _target(names:str)->ast.expr:
@@ -397,7 +414,7 @@ def plain_asserts(text:str,  # Anything a model wrote
     text = _SHOWN.sub(_shown, text)
     parts = _parts(text)
     if len(parts) == 1: return plain(text) or text
-    return '\n'.join(code if language is None else plain(code) or code for language, code in parts)
+    return '\n'.join(code if language is None else plain(code) or code for language, code, _ in parts)
 
 # %% ../../nbs/03_grader/14_answers.ipynb #bf367419
 def find_asserts(text:str,           # Anything a model wrote

@@ -186,7 +186,7 @@ class Reader:
     "Reads values of exact built-in types."
     def __init__(self, handle:Callable[[str, Any], Any]=no_handle): # Called with the kind and content of other forms
         self.handle = handle
-        self.decode = json.JSONDecoder(object_hook=self.build).decode
+        self.decode = json.JSONDecoder(object_hook=self.build, parse_constant=float).decode   # A new NaN each
 
     def build(self, pair:dict[str, Any])->Any:
         "The value of one form, a mapping from its kind to its content."

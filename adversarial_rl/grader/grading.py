@@ -144,14 +144,14 @@ def brief(x:Limits)->Limits:
     return x._replace(wall_seconds=x.wall_seconds / 5, cpu_seconds=max(1, x.cpu_seconds // 5))
 
 def parts(job:Job, modules:tuple[str, ...]=())->list[Job]: # Modules that the sandbox has, as in `planned`
-    "Runs of its program: each author's tests that are data, in an order that depends on the program; then each script."
+    "Runs of its program: each author's tests that are data, those of a suite in an order of chance; then each script."
     if len(job.tests) < 2: return [job]
     scripts = [test for test in job.tests if planned(test, job.entry_points, modules)[1]]
     data = [test for test in job.tests if test not in scripts]
-    random.Random(job.code.encode('utf-8', 'surrogatepass')).shuffle(data)
     authors = {test: n for n, group in reversed([*enumerate(job.groups)]) for test in group}   # The first of several
     by_author:dict[int, list[str]] = {}
     for test in data: by_author.setdefault(authors.get(test, len(job.groups)), []).append(test)
+    for x in [x for n, x in by_author.items() if n < len(job.groups)]: random.Random(repr(x)).shuffle(x)
     cut = [tuple(by_author[n]) for n in sorted(by_author)] + [(x,) for x in scripts]
     return [replace(job, tests=tests, groups=()) for tests in cut]
 

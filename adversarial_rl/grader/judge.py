@@ -160,7 +160,7 @@ def evaluate(form:list, call:Call)->Any:
     return call.call(name, args, kw)
 
 # %% ../../nbs/03_grader/09_judge.ipynb #20b4db1a
-LIBRARY = '''math collections functools itertools fractions decimal operator statistics string re heapq bisect datetime
+LIBRARY = '''math collections functools itertools fractions decimal statistics string re heapq bisect datetime
 copy'''.split()   # Modules whose functions tests use, and at times forget to import
 
 SHORT = {'np': 'numpy', 'pd': 'pandas'}   # What tests call them

@@ -4,11 +4,12 @@
 
 # %% auto #0
 __all__ = ['AS_NUMPY', 'AS_ANSWERS', 'pieces', 'with_requirements', 'Packages', 'choose', 'Finder', 'load', 'reseed',
-           'strict_array', 'cross']
+           'strict_array', 'compare_strictly', 'cross']
 
 # %% ../../nbs/03_grader/05_packages.ipynb #cf0a36ec
 import importlib
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -185,9 +186,8 @@ def _loses(numpy:Any, operands:Iterable[Any], answer:type, stretch:bool)->bool:
 
 # %% ../../nbs/03_grader/05_packages.ipynb #ff12dc24
 def strict_array(numpy:Any)->type:
-    "A class for arrays of the program, which equal no array of a shape to which they would have to be stretched."
+    "A class for arrays of the program, whose operators stretch none of them to equal another, and drop no element."
     unequal = {numpy.equal: numpy.False_, numpy.not_equal: numpy.True_}
-    closeness = {numpy.isclose: numpy.False_, numpy.allclose: False}
     def plain(x): return x.view(numpy.ndarray) if isinstance(x, strict) else x
     class Kind(type):   # In a test, `type(x) == numpy.ndarray`
         def __eq__(self, other): return other is numpy.ndarray or other is self
@@ -199,12 +199,28 @@ def strict_array(numpy:Any)->type:
                 raise ValueError(f'operands of shapes {[numpy.shape(x) for x in xs]}, of which elements meet none')
             if 'out' in options: options['out'] = tuple(map(plain, options['out']))
             return getattr(ufunc, method)(*map(plain, xs), **options)
-        def __array_function__(self, function, kinds, args, options):
-            if function in closeness and _loses(numpy, args[:2], strict, False): return closeness[function]
-            return super().__array_function__(function, kinds, args, options)
         def __repr__(self): return repr(plain(self))
     strict.__name__, strict.__qualname__, strict.__module__ = 'ndarray', 'ndarray', 'numpy'
     return strict
+
+# %% ../../nbs/03_grader/05_packages.ipynb #ff12dc25
+_CLOSE = 'allclose isclose array_equiv assert_array_compare assert_array_almost_equal_nulp assert_array_max_ulp'.split()
+
+def compare_strictly():
+    "From now on numpy's functions that compare, if it is here, stretch no operand but a second one of one number."
+    numpy:Any = sys.modules.get('numpy')
+    def strict(f):
+        signature = inspect.signature(f)
+        def compare(*args, **kw):
+            given = signature.bind(*args, **kw)
+            both = {k: numpy.asanyarray(x) for k, x in given.arguments.items() if k in {'a', 'b', 'a1', 'a2', 'x', 'y'}}
+            given.arguments |= both
+            a, b = [x.shape for x in both.values()]
+            if a != b and (b or 0 in a): raise AssertionError(f'shapes {a}, {b} differ')
+            return f(*given.args, **given.kwargs)
+        return compare
+    for x in (vars(numpy), vars(numpy.testing), numpy.testing.assert_allclose.__globals__) if numpy else ():
+        x.update({k: strict(x[k]) for k in _CLOSE if k in x})
 
 # %% ../../nbs/03_grader/05_packages.ipynb #f6229a46
 _LETTERS = set('?bhilqBHILQefdFDUS')   # Numpy's letters for numbers and texts that plain data can hold
@@ -229,7 +245,7 @@ def _shared(numpy:Any, form:Callable[[Any], Any])->codec.Shared:
 
 def cross(numpy:Any):
     "Let numpy's numbers and arrays cross; readers give plain data until `AS_NUMPY` or `AS_ANSWERS` replaces them."
-    strict = strict_array(numpy)
+    strict, _ = strict_array(numpy), importlib.import_module('numpy.testing')   # For `compare_strictly`
     def scalar(x, inner): return [x.dtype.char, inner(x.item())]
     def array(x, inner):
         def nested(y): return inner(y) if type(y) is not list else y if codec.is_native(y) else [nested(z) for z in y]

@@ -13,6 +13,7 @@ import linecache
 import os
 import resource
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -45,6 +46,7 @@ class Borrower(End):
     def __init__(self, link:Link, namespace:dict[str, Any], shares:bool=False): # As of `End`: for a script
         super().__init__(link, 1, shares)
         self.namespace, self.as_object = namespace, 0   # Identity of what a class has made, which is not flattened
+        self.turn = threading.RLock()   # Of the program's threads, which ask one after another
 
     def read_function(self, n:int, name:str)->Callable:
         "A function of the tests."
@@ -84,7 +86,8 @@ class Borrower(End):
 
     def ask_back(self, n:int, args:tuple, kw:dict[str, Any])->Any:
         "Call a function of the judge."
-        try: answer, _, [value] = self.exchange('call', [n, *kw], [*args, *kw.values()])
+        try:
+            with self.turn: answer, _, [value] = self.exchange('call', [n, *kw], [*args, *kw.values()])
         except EOFError: os._exit(0)   # The judge is gone; the program must not catch that
         if answer == 'stop': raise StopIteration
         if answer == 'raised': raise value

@@ -29,7 +29,7 @@ from . import codec, isolation
 from .codec import Link, Reader, recv_frame, send_frame
 from .execution import ALWAYS, flush_output, Limits, mapped_bytes, reporter, rlimits, whole_seconds
 from .judge import judge
-from .packages import AS_ANSWERS, AS_NUMPY, load, Packages, reseed
+from .packages import AS_ANSWERS, AS_NUMPY, compare_strictly, load, Packages, reseed
 from .program import candidate
 
 # %% ../../nbs/03_grader/06_template.ipynb #7b818a26
@@ -297,6 +297,7 @@ class Child:
         "Go behind the walls."
         _set_descriptors(*self.fds)
         codec.READ.update(self.readers)
+        if self.readers is AS_ANSWERS: compare_strictly()
         if self.in_scratch and self.walls.steward: os.chdir(isolation.SCRATCH)
         self.walls.enter(self.kernel, self.parent)
         gc.freeze()   # A collection would touch, and so copy, what belongs to the template
