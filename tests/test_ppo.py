@@ -193,7 +193,7 @@ def rewards(t): return torch.rand(len(t), generator=torch.Generator().manual_see
 
 
 def test_default_update_is_what_it_was(policy):
-    "Figures recorded with the first version of this update."
+    "Figures recorded with the first version of this update, but for the size of the critic's step."
     t, group = ragged(policy)
     who = learner(policy, kl_coef=.01)
     who.begin_stage()
@@ -201,7 +201,7 @@ def test_default_update_is_what_it_was(policy):
     recorded = dict(kl=.0029449747, entropy=6.4802680, grad_norm=.1478382349, value_loss=.0231035594)
     assert {k: metrics[k] for k in recorded} == pytest.approx(recorded, rel=1e-4)
     totals = [weights(policy).sum().item(), weights(policy).norm().item()]
-    assert totals == pytest.approx([-1.690103, 6.361117], rel=1e-4)
+    assert totals == pytest.approx([-1.688125, 6.361117], rel=1e-4)
 
 
 def test_reference_moves_and_stays_where_it_was_put(policy):
