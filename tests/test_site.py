@@ -28,7 +28,7 @@ def test_contents_are_all_notebooks_in_the_order_of_their_folders():
 
 @pytest.mark.parametrize('link, target', [
     ('../09_game/01_round.ipynb#top', '../09_game/01_round.ipynb#top'), ('../train', '../train/index.md'),
-    ('../lessons', '../lessons/00_syllabus.ipynb'), ('../../RESULTS.md', '../../RESULTS.md'), ('#here', '#here'),
+    ('../lessons', '../lessons/00_syllabus.ipynb'), ('../../RESULTS.md', '../../RESULTS.md'), ('#Here', '#here'),
     ('../../configs', f'{sources.REPOSITORY}/tree/main/configs'),
     ('../../configs/t4.yaml', f'{sources.REPOSITORY}/blob/main/configs/t4.yaml'), ('https://x.org', 'https://x.org')])
 def test_a_link_is_turned_towards_the_site(link, target):

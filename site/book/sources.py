@@ -57,7 +57,8 @@ class Links:
 
     def target(self, link):
         "Where a link leads on the site."
-        if re.match(r'[a-z]+:|#', link): return link
+        if link.startswith('#'): return link.lower()   # Jupyter's anchors have the heading's capitals, Sphinx's none
+        if re.match(r'[a-z]+:', link): return link
         name, mark, anchor = link.partition('#')
         path = Path(os.path.normpath(self.page.parent/name))
         if path in folders(): path = front(path)
