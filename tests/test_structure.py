@@ -20,7 +20,7 @@ INI.read(ROOT / 'settings.ini', encoding='utf-8')
 # Lines of each chapter's modules. Who needs more raises the number in the same commit and says why.
 BUDGET = dict(
     core=1553, problems=653, grader=5320, record=1032, learn=831, model=1380, measure=817, mbpp=842,
-    game=1291, grpo=795, selfplay=803, show=702, lab=627, engines=156)
+    game=1291, grpo=796, selfplay=803, show=702, lab=627, engines=156)
 
 
 def test_a_chapter_keeps_its_budget_of_lines():

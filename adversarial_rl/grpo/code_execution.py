@@ -203,7 +203,7 @@ def _take_none(trainer:Any, path:Path, callbacks:Sequence[TrainerCallback]):
     trainer.state = TrainerState.load_from_json(str(path/'trainer_state.json'))
     for callback in callbacks: callback.on_train_begin(trainer.args, trainer.state, trainer.control)
 
-# %% ../../nbs/10_grpo/02_code_execution.ipynb #50e3c571
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #b1d0c3f7
 def grpo_trainer(model:Any,  # Whose reference is the base model without the adapter, as for an adapter of TRL's own
                  args:Any,   # `GRPOConfig`
                  **others    # Arguments of `GRPOTrainer`
@@ -216,6 +216,7 @@ def grpo_trainer(model:Any,  # Whose reference is the base model without the ada
     trainer.beta = args.beta = beta
     return trainer
 
+# %% ../../nbs/10_grpo/02_code_execution.ipynb #50e3c571
 def train_with_trl(s:TRLSettings,
                    rows:Callable[[Any], list[dict[str, Any]]],         # Rows of the dataset, given the tokenizer
                    rewards:list[Any], *,                               # Functions that TRL calls
