@@ -40,7 +40,8 @@ def test_badges_become_words_and_a_missing_file_ends_the_build():
     turned = sources.Links(Path('README.md'), KNOWN)
     assert turned('[![Open](https://x.org/a.svg)](https://y.org)') == '[Open](https://y.org)'
     assert turned('![One round](nbs/images/round.gif)') == '![One round](nbs/images/round.gif)'
-    assert turned.images == {Path('nbs/images/round.gif')}
+    assert turned('<picture><source srcset="b.gif"><img alt="Two" src="b.gif"></picture>') == '![Two](b.gif)'
+    assert turned.images == {Path('nbs/images/round.gif'), Path('b.gif')}
     with pytest.raises(SystemExit, match='README.md links to nowhere.md, which is not there'): turned('[x](nowhere.md)')
 
 

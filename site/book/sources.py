@@ -74,6 +74,7 @@ class Links:
         return f'<<{words}>>({link})'
 
     def prose(self, text):
+        text = re.sub(r'<picture>.*<img alt="([^"]*)" src="([^"]*)"></picture>', r'![\1](\2)', text)
         text = re.sub(r'!\[([^\]]*)\]\(([^)\s]+)\)', self.image, text)
         text = re.sub(r'\]\(([^)\s]+)\)', lambda m: f']({self.target(m[1])})', text)
         return re.sub(r'<<([^>]*)>>\(', r'![\1](', text)
