@@ -21,7 +21,7 @@ def test_its_python_runs(tmp_path):
     code, = re.findall(r'```python\n(.*?)```', README, re.S)
     done = subprocess.run([sys.executable, '-c', code], cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith('success (True, True)\n')
+    assert done.stdout.startswith('success (True, True)\n') and done.stdout.endswith("10': True}\n")
 
 
 def test_its_links_lead_to_files():
