@@ -57,7 +57,10 @@ const PARTS = {
   round: async () => makeRound(await recorded),
   boards: async () => makeBoards(await recorded),
   cheats: async () => showCheats(find('#gallery'), await json('recorded/cheats.json')),
-  real: async () => showReal(find('#rounds'), await json('recorded/rounds.json')),
+  real: async () => {
+    showReal(find('#rounds'), await json('recorded/rounds.json'));
+    showReal(find('#trained'), await json('recorded/trained.json'), ['Before', 'After']);
+  },
 };
 const made = new Map();
 let current = 'round';

@@ -3,6 +3,7 @@
 `python site/record.py training --game CHECKPOINTS --tic-tac-toe CHECKPOINTS --kuhn-poker CHECKPOINTS` takes the
 folders of checkpoints of run_training and spiral_self_play; `python site/record.py cheats` runs the programs of
 nbs/train/03 through its three graders; `python site/record.py rounds --model FOLDER` plays rounds with a real model;
+`python site/record.py trained --model FOLDER --checkpoint FILE` plays one before and after a training in the game;
 `python site/record.py picture` draws the opening round for sites that show a link as a picture.
 """
 import argparse
@@ -20,6 +21,7 @@ RECORDED = ROOT/'site'/'recorded'
 sys.path.insert(0, str(ROOT))
 
 ROUNDS = 24  # Played, of which three are shown
+LIMIT = 256   # Tokens of each stage of a real model
 RANK = 8    # Of the adapters in the page; those of a training have 16
 SHOWN = dict(game=5, tic_tac_toe=5, kuhn_poker=3)   # Steps on a slider, the untrained model included
 
@@ -173,29 +175,53 @@ def as_shown(played, texts, titles):
         suite=suite_rows, unreadable=0, copies=len(suite.tests) - len(tests)))
 
 
-def record_rounds(options):
-    "Write rounds.json: the first rounds of each kind, by whether the baseline and the discriminator's tests hold."
+def real_rounds(players, seed):
+    "(kind, round) of held-out problems: whether it is solved and whether a test breaks it, and what the page shows."
     import torch
 
-    from adversarial_rl.core.settings import TrainingConfig
     from adversarial_rl.game.round import play_round, RoundPlan
-    from adversarial_rl.model.players import make_players
     from adversarial_rl.problems.curriculum import starter_problems
-    limits = dict(informal=192, structured=224, pseudocode=192, constraints=224, code=256, tests=192)
-    config = TrainingConfig(generator_model=options.model, discriminator_model=options.model, max_new_tokens=limits)
-    generator, discriminator = make_players(config, 'cpu', 'bfloat16')
-    problems = starter_problems('held_out', ROUNDS)
-    rng = torch.Generator().manual_seed(options.seed)
-    played = play_round(generator, discriminator, problems, RoundPlan(1, 1), rng=rng)
-    kinds = {}
+    generator, discriminator = players.values()
+    rng = torch.Generator().manual_seed(seed)
+    played = play_round(generator, discriminator, starter_problems('held_out', ROUNDS), RoundPlan(1, 1), rng=rng)
     for i, x in enumerate(played.problems):
         verdict = x.verdicts[0]
-        solved, broken = all(verdict.baseline), not all(verdict.suites.values())
         texts = [generator.answers(played.generator_transcripts, k)[i] for k in range(len(generator.stages))]
-        kinds.setdefault((solved, broken), as_shown(x, texts, [stage.title for stage in generator.stages]))
         print(f'baseline {verdict.baseline}, tests {list(verdict.suites.values())}', flush=True)
-    shown = [kinds[k] for k in ((True, True), (False, True), (True, False), (False, False)) if k in kinds][:3]
-    (RECORDED/'rounds.json').write_text(json.dumps(shown, indent=1) + '\n')
+        yield ((all(verdict.baseline), not all(verdict.suites.values())),
+               as_shown(x, texts, [stage.title for stage in generator.stages]))
+
+
+def untrained(model, **settings):
+    "Both players before any training."
+    from adversarial_rl.core.settings import TrainingConfig
+    from adversarial_rl.model.players import make_players
+    config = TrainingConfig(generator_model=model, discriminator_model=model, max_new_tokens=LIMIT, **settings)
+    return dict(zip(('generator', 'discriminator'), make_players(config, 'cpu', 'bfloat16')))
+
+
+def write_rounds(file, shown): (RECORDED/file).write_text(json.dumps(shown, indent=1) + '\n')
+
+
+def record_rounds(options):
+    "Write rounds.json: the first rounds of each kind, by whether the baseline and the discriminator's tests hold."
+    kinds = {}
+    for kind, shown in real_rounds(untrained(options.model), options.seed): kinds.setdefault(kind, shown)
+    order = (True, True), (False, True), (True, False), (False, False)
+    write_rounds('rounds.json', [kinds[k] for k in order if k in kinds][:3])
+
+
+def record_trained(options):
+    "Write trained.json: the first problem that only the trained generator solves, before and after."
+    from adversarial_rl.model.players import load_trained
+    models = dict.fromkeys(('generator', 'discriminator'), options.model)
+    after = load_trained(options.checkpoint, 'cpu', LIMIT, dtype='bfloat16', models=models)
+    stages = [stage.name for stage in after['generator'].stages]
+    before = untrained(options.model, stages=stages, max_tests=after['discriminator'].max_tests)
+    rounds = [real_rounds(players, options.seed) for players in (before, after)]
+    for (first, old), (last, new) in zip(*rounds):
+        if last[0] and not first[0]: return write_rounds('trained.json', [old, new])
+    raise SystemExit('the trained generator solves nothing that the untrained one does not; try another --seed')
 
 
 def opening(node):
@@ -242,9 +268,13 @@ def main():
     commands.add_parser('cheats').set_defaults(run=record_cheats)
     commands.add_parser('picture').set_defaults(run=record_picture)
     rounds = commands.add_parser('rounds')
-    rounds.add_argument('--model', required=True, help='a folder, such as one with Qwen2.5-Coder-0.5B-Instruct')
-    rounds.add_argument('--seed', type=int, default=0, help='of what is sampled')
     rounds.set_defaults(run=record_rounds)
+    trained = commands.add_parser('trained')
+    trained.add_argument('--checkpoint', required=True, help='of run_training')
+    for command in (rounds, trained):
+        command.add_argument('--model', required=True, help='a folder, such as one with Qwen2.5-Coder-0.5B-Instruct')
+        command.add_argument('--seed', type=int, default=0, help='of what is sampled')
+    trained.set_defaults(run=record_trained)
     options = parser.parse_args()
     options.run(options)
 

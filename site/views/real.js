@@ -4,16 +4,16 @@ import { addressOf, OPENING } from '../play/address.js';
 import { el } from './dom.js';
 import { programPanel, testsPanel } from './verdict.js';
 
-export function showReal(box, rounds) {
+export function showReal(box, rounds, when = []) {
   const stage = ({ title, text }, k) =>
     el('li', {}, el('h3', {}, `${k + 1}. ${title}`), el('p', { class: 'words' }, text));
-  const round = ({ problem, stages, graded }) => {
+  const round = ({ problem, stages, graded }, k) => {
     const earned = rewards(graded);
     const toy = addressOf({ ...OPENING, problem: problem.description });
     return el(
       'article',
       {},
-      el('h2', {}, problem.description),
+      el('h2', {}, when[k] ? `${when[k]}: ${problem.description}` : problem.description),
       el('p', { class: 'hint' }, el('a', { href: toy }, 'Play it with the small models')),
       el(
         'div',
