@@ -313,6 +313,7 @@ def test_recorded_rounds_of_a_real_model_are_shown(page):
     rounds = json.loads((record.RECORDED/'rounds.json').read_text())
     assert page.locator('#rounds article').count() == len(rounds) >= 2
     assert page.locator('#rounds .stages li').count() == 5 * len(rounds)
+    assert page.locator('#trained article').count() == 2
     page.locator('#rounds article a').first.click()
     page.wait_for_selector('body[data-ready=round]')
     assert page.locator('#description').input_value() == rounds[0]['problem']['description']
