@@ -158,7 +158,7 @@ def config():
             html_sidebars={'**': ['navbar-logo.html', 'play.html', 'search-button-field.html', 'sbt-sidebar-nav.html']},
             html_theme_options=dict(use_download_button=False, navbar_persistent=[]),
             mathjax_path='mathjax/tex-mml-chtml.js', myst_heading_anchors=4, smartquotes=False,
-            html_last_updated_fmt='', html_copy_source=False)))
+            html_last_updated_fmt='', html_copy_source=False, nb_render_markdown_format='myst')))
 
 
 def write(folder):

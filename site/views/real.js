@@ -5,8 +5,8 @@ import { el } from './dom.js';
 import { programPanel, testsPanel } from './verdict.js';
 
 export function showReal(box, rounds, when = []) {
-  const stage = ({ title, text }, k) =>
-    el('li', {}, el('h3', {}, `${k + 1}. ${title}`), el('p', { class: 'words' }, text));
+  const stage = ({ title, text }, k, all) =>
+    el('li', {}, el('h3', {}, all.length > 1 ? `${k + 1}. ${title}` : title), el('p', { class: 'words' }, text));
   const round = ({ problem, stages, graded }, k) => {
     const earned = rewards(graded);
     const toy = addressOf({ ...OPENING, problem: problem.description });
