@@ -26,7 +26,7 @@ def test_one_setup_cell_for_all():
 def test_it_runs_quick(nb, monkeypatch):
     import nbformat
     from nbclient import NotebookClient
-    for folder in (ROOT/'output').glob('quick_*'): shutil.rmtree(folder)
+    for path in (ROOT/'output').glob('quick_*'): shutil.rmtree(path) if path.is_dir() else path.unlink()
     monkeypatch.setenv('ARL_QUICK', '1')
     monkeypatch.setenv('PYTHONPATH', os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))))
     book = nbformat.read(nb, 4)
